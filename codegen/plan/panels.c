@@ -71,33 +71,58 @@ static bool only_casts(const Plan *plan, size_t s)
            !memcmp(views[0].strides, views[1].strides, sizeof views[0].strides);
 }
 
-typedef struct Writers {
-    int32_t buffer, n;
-} Writers;
+/* A step that packs a buffer's matrices, and the one before it that packs such (Packing.packs). */
+typedef struct PackOf {
+    size_t step;
+    int32_t before; /* -1: none */
+} PackOf;
+
+/* What is known of the buffers that there are before any is packed. */
+typedef struct Packing {
+    Plan *plan;
+    const bool *constant; /* they depend on params alone */
+    int32_t *n_writers;   /* steps that write each */
+    int32_t *cast_from;   /* the buffer whose elements each has, rounded; NO_BUFFER: none */
+    int32_t *packed;      /* the last of `packs` that is of each; -1: none */
+    VEC(PackOf) packs;
+} Packing;
 
 static void count_writer(void *data, int32_t buffer, bool written)
 {
-    Writers *writers = data;
-    writers->n += written && buffer == writers->buffer;
+    Packing *p = data;
+    p->n_writers[buffer] += written;
+}
+
+static Packing packing_of(Plan *plan, const bool *constant)
+{
+    const size_t n = plan->buffers.count;
+    Packing p = {.plan = plan,
+                 .constant = constant,
+                 .n_writers = ARENA_ARRAY(plan->arena, int32_t, n + 1),
+                 .cast_from = ARENA_ARRAY(plan->arena, int32_t, n + 1),
+                 .packed = ARENA_ARRAY(plan->arena, int32_t, n + 1)};
+    for (size_t b = 0; b < n; b++)
+        p.cast_from[b] = p.packed[b] = -1;
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        step_buffers(plan, &plan->steps.data[s], count_writer, &p);
+        if (only_casts(plan, s))
+            p.cast_from[plan->steps.data[s].kernel.views[1].buffer] =
+                plan->steps.data[s].kernel.views[0].buffer;
+    }
+    return p;
 }
 
 /* The buffer whose elements this one has, rounded; itself, if there is none. */
-static int32_t cast_from(const Plan *plan, int32_t b)
+static int32_t cast_from(const Packing *p, int32_t b)
 {
-    Writers writers = {b, 0};
-    int32_t from = b;
-    for (size_t s = 0; s < plan->steps.count; s++) {
-        step_buffers(plan, &plan->steps.data[s], count_writer, &writers);
-        if (only_casts(plan, s) && plan->steps.data[s].kernel.views[1].buffer == b)
-            from = plan->steps.data[s].kernel.views[0].buffer;
-    }
-    return writers.n == 1 ? from : b;
+    return p->n_writers[b] == 1 && p->cast_from[b] != NO_BUFFER ? p->cast_from[b] : b;
 }
 
 /* As TfcGemmStep.param. */
-static int32_t param_of(const Plan *plan, const TfcGemmStep *gemm)
+static int32_t param_of(const Packing *p, const TfcGemmStep *gemm)
 {
-    const int32_t from = cast_from(plan, gemm->b.buffer);
+    const Plan *plan = p->plan;
+    const int32_t from = cast_from(p, gemm->b.buffer);
     const TfcBuffer *buffer = &plan->buffers.data[from];
     const TfcType type = from == gemm->b.buffer ? TFC_F32 : TFC_BF16;
     const TfcSize *n = &plan->sizes.data[gemm->n.size], *k = &plan->sizes.data[gemm->k.size];
@@ -155,16 +180,19 @@ static bool same_loops(const TfcGemmStep *a, const TfcGemmStep *b)
     return a->n_loops == b->n_loops;
 }
 
-/* Products of the same matrices share their panels. As TfcGemmStep.panels. */
-static int32_t find_panels(const Plan *plan, const TfcGemmStep *gemm)
+static bool same_matrices(const TfcGemmStep *a, const TfcGemmStep *b)
 {
-    for (size_t s = 0; s < plan->steps.count; s++) {
-        const TfcGemmStep *other = &plan->steps.data[s].gemm;
-        if (plan->steps.data[s].kind == TFC_STEP_PACK && other->b.buffer == gemm->b.buffer &&
-            other->b.offset == gemm->b.offset && other->n.size == gemm->n.size &&
-            other->k.size == gemm->k.size && other->b.row_stride == gemm->b.row_stride &&
-            other->b.column_stride == gemm->b.column_stride && other->product == gemm->product &&
-            same_loops(other, gemm))
+    return a->b.offset == b->b.offset && a->n.size == b->n.size && a->k.size == b->k.size &&
+           a->b.row_stride == b->b.row_stride && a->b.column_stride == b->b.column_stride &&
+           a->product == b->product && same_loops(a, b);
+}
+
+/* Products of the same matrices share their panels. As TfcGemmStep.panels. */
+static int32_t find_panels(const Packing *p, const TfcGemmStep *gemm)
+{
+    for (int32_t i = p->packed[gemm->b.buffer]; i >= 0; i = p->packs.data[i].before) {
+        const TfcGemmStep *other = &p->plan->steps.data[p->packs.data[i].step].gemm;
+        if (same_matrices(other, gemm))
             return other->panels;
     }
     return 0;
@@ -182,26 +210,31 @@ void widen_long_products(Plan *plan)
 }
 
 /* The buffer of the step's panels; a step that packs them comes to the end, unless there is one. */
-static int32_t panels_of(Plan *plan, TfcGemmStep *gemm, size_t s)
+static int32_t panels_of(Packing *p, TfcGemmStep *gemm, size_t s)
 {
+    Plan *plan = p->plan;
     keep_loops_of_b(plan, gemm);
-    const int32_t found = find_panels(plan, gemm);
+    const int32_t found = find_panels(p, gemm);
     if (found)
         return found;
     TfcStep step = {.kind = TFC_STEP_PACK, .name = plan->steps.data[s].name, .gemm = *gemm};
     step.gemm.panels = 1 + panels_buffer(plan, gemm);
-    step.gemm.param = param_of(plan, gemm);
+    step.gemm.param = param_of(p, gemm);
+    int32_t *packed = &p->packed[gemm->b.buffer];
+    vec_push(plan->arena, p->packs, ((PackOf){plan->steps.count, *packed}));
+    *packed = (int32_t)p->packs.count - 1;
     vec_push(plan->arena, plan->steps, step);
     vec_push(plan->arena, plan->origins, plan->origins.data[s]);
     return step.gemm.panels;
 }
 
-static void pack_product(Plan *plan, const bool *constant, size_t s)
+static void pack_product(Packing *p, size_t s)
 {
+    Plan *plan = p->plan;
     TfcGemmStep gemm = plan->steps.data[s].gemm;
-    if (op_attr(plan->origins.data[s], ATTR_panels) && constant[gemm.b.buffer] &&
+    if (op_attr(plan->origins.data[s], ATTR_panels) && p->constant[gemm.b.buffer] &&
         may_have_panels(plan, &gemm))
-        plan->steps.data[s].gemm.panels = panels_of(plan, &gemm, s);
+        plan->steps.data[s].gemm.panels = panels_of(p, &gemm, s);
 }
 
 /* A table [n, k] as the matrix b of the product that would sum along its rows. */
@@ -231,8 +264,9 @@ static const Op *lookup_of(const Op *op, const Value *table)
     return NULL;
 }
 
-static void pack_tables(Plan *plan, size_t s)
+static void pack_tables(Packing *p, size_t s)
 {
+    Plan *plan = p->plan;
     const Op *op = plan->origins.data[s];
     TfcKernelStep *kernel = &plan->steps.data[s].kernel;
     TfcView *views = NULL;
@@ -246,7 +280,7 @@ static void pack_tables(Plan *plan, size_t s)
             product_of_table(plan, op->args[i], op_quant(lookup), kernel->views[i].buffer);
         if (!views)
             views = arena_copy(plan->arena, kernel->views, sizeof *views * (size_t)kernel->n_views);
-        views[i].buffer = panels_of(plan, &gemm, s) - 1;
+        views[i].buffer = panels_of(p, &gemm, s) - 1;
         kernel = &plan->steps.data[s].kernel; /* the list may have moved */
         kernel->views = views;
     }
@@ -254,33 +288,29 @@ static void pack_tables(Plan *plan, size_t s)
 
 void pack_weights(Plan *plan, const bool *constant)
 {
+    Packing p = packing_of(plan, constant);
     for (size_t s = 0, n = plan->steps.count; s < n; s++)
         if (plan->steps.data[s].kind == TFC_STEP_GEMM)
-            pack_product(plan, constant, s);
+            pack_product(&p, s);
         else if (plan->steps.data[s].kind == TFC_STEP_KERNEL)
-            pack_tables(plan, s);
+            pack_tables(&p, s);
 }
 
 /* ---- the law of it ---- */
 
-static bool is_packed(const Plan *plan, int32_t buffer)
-{
-    for (size_t s = 0; s < plan->steps.count; s++)
-        if (plan->steps.data[s].kind == TFC_STEP_PACK &&
-            plan->steps.data[s].gemm.panels == 1 + buffer)
-            return true;
-    return false;
-}
-
 bool lookups_read_panels(const Plan *plan)
 {
+    bool *packed = ARENA_ARRAY(plan->arena, bool, plan->buffers.count + 1);
+    for (size_t s = 0; s < plan->steps.count; s++)
+        if (plan->steps.data[s].kind == TFC_STEP_PACK)
+            packed[plan->steps.data[s].gemm.panels - 1] = true;
     for (size_t s = 0; s < plan->steps.count; s++) {
         const TfcStep *step = &plan->steps.data[s];
         const Op *op = plan->origins.data[s];
         if (step->kind != TFC_STEP_KERNEL || step->kernel.n_views != op->n_args + op->n_results)
             continue;
         for (int i = 0; i < op->n_args; i++)
-            if (lookup_of(op, op->args[i]) && !is_packed(plan, step->kernel.views[i].buffer))
+            if (lookup_of(op, op->args[i]) && !packed[step->kernel.views[i].buffer])
                 return false;
     }
     return true;

@@ -13,6 +13,7 @@
 #include "codegen/plan/plan.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_cache(const Plan *plan, const TfcBuffer *buffer)
@@ -54,16 +55,18 @@ static void mark_varying(void *data, int32_t buffer, bool written)
     c->buffer[buffer] = false;
 }
 
-/* Whether the step could come before all others, as far as its kind goes. */
-static bool may_be_prepared(const Plan *plan, size_t s)
+/* Marks the steps that could come before all others, as far as their kinds go: none of a loop. */
+static void find_preparable(const Plan *plan, bool *step)
 {
-    const TfcStep *step = &plan->steps.data[s];
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        const TfcKernelStep *kernel = &plan->steps.data[s].kernel;
+        const TfcStepKind kind = plan->steps.data[s].kind;
+        step[s] = kind == TFC_STEP_KERNEL ? !kernel->n_dims && !kernel->n_ints && !kernel->epilogue
+                                          : kind != TFC_STEP_GEMM; /* of two weights: never seen */
+    }
     for (size_t l = 0; l < plan->loops.count; l++)
-        if ((int32_t)s >= plan->loops.data[l].first && (int32_t)s < plan->loops.data[l].end)
-            return false;
-    if (step->kind == TFC_STEP_KERNEL)
-        return step->kernel.n_dims == 0 && step->kernel.n_ints == 0 && !step->kernel.epilogue;
-    return step->kind != TFC_STEP_GEMM; /* the product of two weights has never been seen */
+        for (int32_t s = plan->loops.data[l].first; s < plan->loops.data[l].end; s++)
+            step[s] = false;
 }
 
 /* Steps that read or write what varies vary, and so does what they write: a later step that
@@ -77,8 +80,7 @@ static void find_constants(Plan *plan, Constants *c)
                       (buffer->kind == TFC_BUFFER_TENSOR && is_cache(plan, buffer));
         c->buffer[b] = !varies;
     }
-    for (size_t s = 0; s < plan->steps.count; s++)
-        c->step[s] = may_be_prepared(plan, s);
+    find_preparable(plan, c->step);
     for (c->again = true; c->again;) {
         c->again = false;
         memset(c->read, 0, sizeof *c->read * plan->buffers.count);
@@ -102,9 +104,10 @@ static void find_made(void *data, int32_t buffer, bool written)
 /* Steps from params to what the program renews itself. */
 static void find_renewed(Plan *plan, Constants *c)
 {
+    find_preparable(plan, c->step);
     for (size_t s = 0; s < plan->steps.count; s++) {
         const Op *op = plan->origins.data[s];
-        c->here = may_be_prepared(plan, s);
+        c->here = c->step[s];
         for (int r = 0; r < op->n_results; r++)
             c->here &= placement(plan, &op->results[r])->kept;
         step_buffers(plan, &plan->steps.data[s], find_made, c);
@@ -162,11 +165,18 @@ static void put_needed(Order *order, size_t s)
     }
 }
 
-/* Elements of a matrix that is packed. */
-static int64_t packed_elements(const Plan *plan, size_t s)
+/* A step that packs a matrix of so many elements. */
+typedef struct PackedMatrix {
+    int64_t elements;
+    size_t step;
+} PackedMatrix;
+
+static int compare_packed(const void *a, const void *b)
 {
-    const TfcGemmStep *gemm = &plan->steps.data[s].gemm;
-    return plan->sizes.data[gemm->n.size].coefficient * plan->sizes.data[gemm->k.size].coefficient;
+    const PackedMatrix *x = a, *y = b;
+    if (x->elements != y->elements)
+        return x->elements < y->elements ? 1 : -1;
+    return x->step < y->step ? -1 : x->step > y->step;
 }
 
 /* Each matrix is packed right behind the step that makes it, the largest first: so few of them, and
@@ -174,17 +184,19 @@ static int64_t packed_elements(const Plan *plan, size_t s)
 static void put_packed(Order *order)
 {
     const Plan *plan = order->plan;
-    for (;;) {
-        size_t largest = plan->steps.count;
-        for (size_t s = 0; s < plan->steps.count; s++)
-            if (plan->steps.data[s].kind == TFC_STEP_PACK && order->moved[s] < 0 &&
-                (largest == plan->steps.count ||
-                 packed_elements(plan, s) > packed_elements(plan, largest)))
-                largest = s;
-        if (largest == plan->steps.count)
-            return;
-        put_needed(order, largest);
+    VEC(PackedMatrix) packed = {0};
+    for (size_t s = 0; s < plan->steps.count; s++) {
+        const TfcGemmStep *gemm = &plan->steps.data[s].gemm;
+        if (plan->steps.data[s].kind == TFC_STEP_PACK)
+            vec_push(plan->arena, packed,
+                     ((PackedMatrix){plan->sizes.data[gemm->n.size].coefficient *
+                                         plan->sizes.data[gemm->k.size].coefficient,
+                                     s}));
     }
+    if (packed.count)
+        qsort(packed.data, packed.count, sizeof *packed.data, compare_packed);
+    for (size_t i = 0; i < packed.count; i++)
+        put_needed(order, packed.data[i].step);
 }
 
 /* The constant steps, and then the others in their order. */
