@@ -324,14 +324,20 @@ bool exec_input(Exec *exec, const char *name, const void *data)
     return i >= 0;
 }
 
+/* Callers go through a program's caches in the order of its tensors: the search goes on from the
+ * one found last. */
 bool exec_cache(Exec *exec, const char *name, void *data)
 {
-    for (int32_t t = 0; t < exec->program->n_tensors; t++)
-        if (tensor_is_cache(&exec->program->tensors[t]) &&
-            !strcmp(exec->program->tensors[t].name, name)) {
-            exec->caches[t] = data;
-            return true;
-        }
+    const int32_t n = exec->program->n_tensors;
+    for (int32_t i = 0, t = exec->last_cache; i < n; i++) {
+        t = t + 1 < n ? t + 1 : 0;
+        const TfcTensor *tensor = &exec->program->tensors[t];
+        if (!tensor_is_cache(tensor) || strcmp(tensor->name, name) != 0)
+            continue;
+        exec->caches[t] = data;
+        exec->last_cache = t;
+        return true;
+    }
     return false;
 }
 

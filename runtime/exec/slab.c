@@ -1,72 +1,9 @@
-/* Greedy-by-size placement; see slab.h. */
+/* Which buffers of a program are planned, and where they are; see slab.h. */
 #include "runtime/exec/slab.h"
 
 #include "runtime/exec/size.h"
 
 #include <stdlib.h>
-
-static int larger_first(const void *a, const void *b)
-{
-    const SlabItem *x = *(SlabItem *const *)a, *y = *(SlabItem *const *)b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x < y ? -1 : x > y; /* the items' own order: plans are reproducible */
-}
-
-static bool live_together(const SlabItem *a, const SlabItem *b)
-{
-    return a->first <= b->last && b->first <= a->last;
-}
-
-static int64_t aligned(int64_t bytes)
-{
-    return bytes < 1 ? SLAB_ALIGN : (bytes + SLAB_ALIGN - 1) / SLAB_ALIGN * SLAB_ALIGN;
-}
-
-/* The lowest gap among the placed items (sorted by offset) that live with `item`. */
-static int64_t lowest_offset(const SlabItem *item, SlabItem *const *placed, int32_t n)
-{
-    int64_t offset = 0, need = aligned(item->bytes);
-    for (int32_t i = 0; i < n; i++) {
-        const SlabItem *other = placed[i];
-        if (!live_together(item, other))
-            continue;
-        if (other->offset >= offset + need)
-            break;
-        int64_t end = other->offset + aligned(other->bytes);
-        if (end > offset)
-            offset = end;
-    }
-    return offset;
-}
-
-int64_t slab_plan(SlabItem *items, int32_t n)
-{
-    if (n == 0)
-        return 0;
-    SlabItem **order = malloc(sizeof *order * (size_t)n),
-             **placed = malloc(sizeof *placed * (size_t)n);
-    int64_t total = -1;
-    if (order && placed) {
-        for (int32_t i = 0; i < n; i++)
-            order[i] = &items[i];
-        qsort(order, (size_t)n, sizeof *order, larger_first);
-        total = 0;
-        for (int32_t i = 0; i < n; i++) {
-            SlabItem *item = order[i];
-            item->offset = lowest_offset(item, placed, i);
-            int32_t at = i;
-            for (; at > 0 && placed[at - 1]->offset > item->offset; at--)
-                placed[at] = placed[at - 1];
-            placed[at] = item;
-            if (item->offset + aligned(item->bytes) > total)
-                total = item->offset + aligned(item->bytes);
-        }
-    }
-    free(order);
-    free(placed);
-    return total;
-}
 
 /* Whether the product reads the panels of b in place of b. */
 static bool reads_panels(const TfcProgram *program, const TfcGemmStep *gemm)
@@ -104,14 +41,16 @@ void slab_mark_read(const TfcProgram *program, bool *read)
             read[b] = true;
 }
 
-/* The last step that prepares something of the buffer. */
-static int32_t last_preparing(const TfcProgram *program, int32_t buffer)
+/* Of each buffer: the last step that prepares something of it, or the first that has it. NULL:
+ * memory ran out. */
+static int32_t *find_last_preparing(const TfcProgram *program)
 {
-    int32_t last = program->buffers[buffer].first;
-    for (int32_t s = 0; s < program->n_prepared; s++)
+    int32_t *last = malloc(sizeof *last * ((size_t)program->n_buffers + 1));
+    for (int32_t b = 0; last && b < program->n_buffers; b++)
+        last[b] = program->buffers[b].first;
+    for (int32_t s = 0; last && s < program->n_prepared; s++)
         for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i)) >= 0; i++)
-            if (b == buffer)
-                last = s;
+            last[b] = s;
     return last;
 }
 
@@ -126,16 +65,19 @@ bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *rea
                 SlabBlocks *blocks)
 {
     SlabItem *items = malloc(sizeof *items * ((size_t)program->n_buffers + 1));
-    if (!items)
-        return false;
+    int32_t *last_preparing = items ? find_last_preparing(program) : NULL;
     int32_t n = 0;
+    if (!last_preparing) {
+        free(items);
+        return false;
+    }
     blocks->kept = 0;
     for (int32_t b = 0; b < program->n_buffers; b++) {
         const TfcBuffer *buffer = &program->buffers[b];
         if (!buffer_is_planned(buffer) || slab_stays(program, read, b))
             continue;
         int32_t last = buffer->kind == TFC_BUFFER_OUTPUT ? program->n_steps
-                       : buffer->kind == TFC_BUFFER_KEPT ? last_preparing(program, b)
+                       : buffer->kind == TFC_BUFFER_KEPT ? last_preparing[b]
                                                          : buffer->last;
         items[n++] = (SlabItem){bytes[b], buffer->first, last, 0};
     }
@@ -143,10 +85,11 @@ bool slab_place(const TfcProgram *program, const int64_t *bytes, const bool *rea
     for (int32_t b = 0, i = 0; b < program->n_buffers; b++) {
         if (slab_stays(program, read, b)) {
             offsets[b] = blocks->kept;
-            blocks->kept += aligned(bytes[b]);
+            blocks->kept += slab_aligned(bytes[b]);
         } else if (buffer_is_planned(&program->buffers[b]))
             offsets[b] = items[i++].offset;
     }
+    free(last_preparing);
     free(items);
     return blocks->slab >= 0;
 }

@@ -7,6 +7,10 @@
 #include "runtime/exec/program.h"
 
 enum { SLAB_ALIGN = 64 };
+static inline int64_t slab_aligned(int64_t bytes)
+{
+    return bytes < 1 ? SLAB_ALIGN : (bytes + SLAB_ALIGN - 1) / SLAB_ALIGN * SLAB_ALIGN;
+}
 
 typedef struct SlabItem {
     int64_t bytes;
@@ -17,7 +21,7 @@ typedef struct SlabItem {
 /* Fills the offsets and returns the size of the slab. Greedy by size: largest
  * first, each at the lowest place free during its whole life (Pisarchyk & Lee,
  * "Efficient Memory Management for Deep Neural Net Inference", 2020). Returns -1
- * if memory for the planning itself ran out. */
+ * if memory for the planning itself ran out. (slab_plan.c) */
 int64_t slab_plan(SlabItem *items, int32_t n);
 
 /* The i-th buffer that a step reads or writes; -1: it has fewer. Of a product that reads b's panels

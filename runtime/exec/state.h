@@ -76,6 +76,7 @@ struct Exec {
     bool *iterated;        /* of each dimension: the program computes over its tokens */
     StoreTensor **tensors; /* of the program; NULL for a cache */
     void **caches;         /* their memory; NULL for other tensors */
+    int32_t last_cache;    /* used by exec_cache alone */
     const void **inputs;
     void **addresses; /* of each buffer */
     int64_t *planned; /* bytes planned for each buffer; 0: in neither slab nor kept */
