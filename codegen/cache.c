@@ -353,8 +353,7 @@ int cache_try_write(const Cache *cache, const char *name, const struct timespec 
 {
     char *temporary;
     int file = temporary_file(cache->folder, name, 0600, &temporary);
-    bool ok =
-        file >= 0 && file_put(file, head, head_bytes) && file_put(file, data, bytes);
+    bool ok = file >= 0 && file_put(file, head, head_bytes) && file_put(file, data, bytes);
     int error = ok ? 0 : errno ? errno : EIO;
     if (ok && written)
         futimens(file, (struct timespec[]){*written, *written});

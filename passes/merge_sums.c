@@ -145,9 +145,10 @@ void report_apart_sums(Function *function, Report *report)
         if (add->kind != OP_add || !is_backward_product(add->args[0]) ||
             !is_backward_product(add->args[1]))
             continue;
-        Miss why = !value_is_used_once(add->args[0]) || !value_is_used_once(add->args[1]) ? MISS_SUM_SHARED
-                   : !merge_same_parent(add->args[0]->op, add->args[1]->op)         ? MISS_SUM_BLOCKS
-                                                                              : MISS_NONE;
+        Miss why = !value_is_used_once(add->args[0]) || !value_is_used_once(add->args[1])
+                       ? MISS_SUM_SHARED
+                   : !merge_same_parent(add->args[0]->op, add->args[1]->op) ? MISS_SUM_BLOCKS
+                                                                            : MISS_NONE;
         if (why != MISS_NONE)
             report_miss(report, add, why, "the sum of two dots into one");
     }

@@ -197,26 +197,26 @@ static void print_figures(const RunFolder *run, const Figures *f)
 
 /* ---- measuring ---- */
 
-/* Measured: what is measured of each corpus.
+/* EvalMeasured: what is measured of each corpus.
  *   full        the run opened once more, without its shortlist; is_open: it is, or was tried
  *   predicted   NULL: the model predicts nothing of a table */
-typedef struct Measured {
+typedef struct EvalMeasured {
     const Eval *o;
     RunFolder *run, full;
     bool is_open;
     Evaluator evaluator, full_evaluator;
     Measuring *predicted;
-} Measured;
+} EvalMeasured;
 
-static bool measure_answers(const Measured *m, RunFolder *run, Evaluator *e, const Corpus *corpus,
-                            const Lines *target)
+static bool measure_answers(const EvalMeasured *m, RunFolder *run, Evaluator *e,
+                            const Corpus *corpus, const Lines *target)
 {
     const DecodeSettings settings = decoding_settings(&m->o->decoding, &run->inference);
     return evaluator_answers(e, corpus, target, &settings, m->o->tokenize);
 }
 
 /* For BLEU over the whole vocabulary. */
-static bool open_full(Measured *m, Job *job)
+static bool open_full(EvalMeasured *m, Job *job)
 {
     RunSource source = common_source(&m->o->common, m->run->path);
     source.shortlist.path = NULL;
@@ -227,7 +227,7 @@ static bool open_full(Measured *m, Job *job)
            run_folder_load(job, &m->full, m->o->common.checkpoint);
 }
 
-static bool measure_corpus(Measured *m, const Corpus *corpus, const Lines *target)
+static bool measure_corpus(EvalMeasured *m, const Corpus *corpus, const Lines *target)
 {
     return evaluator_loss(&m->evaluator, corpus) &&
            (!evaluation_decodes(m->run) ||
@@ -237,7 +237,7 @@ static bool measure_corpus(Measured *m, const Corpus *corpus, const Lines *targe
 }
 
 /* Takes the figures, and frees what measured them. */
-static bool end_measured(Measured *m, bool ok, Figures *figures)
+static bool end_measured(EvalMeasured *m, bool ok, Figures *figures)
 {
     const Shortlist *shortlist = m->run->inference.shortlist;
     Evaluation full = {0};
@@ -259,7 +259,7 @@ static bool end_measured(Measured *m, bool ok, Figures *figures)
 static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *first, EvalText *text,
                     Predictor *predictor, Figures *figures)
 {
-    Measured m = {.o = o, .run = run};
+    EvalMeasured m = {.o = o, .run = run};
     bool ok = true;
     evaluator_begin(&m.evaluator, job, run);
     for (const Corpus *corpus = first; ok && corpus; corpus = eval_text_next(text))

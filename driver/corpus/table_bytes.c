@@ -106,10 +106,7 @@ static bool has_more(const TableBytes *file)
 
 /* ---- records ---- */
 
-void record_cut_begin(RecordCut *cut)
-{
-    *cut = (RecordCut){.data = cut->data, .room = cut->room};
-}
+void record_cut_begin(RecordCut *cut) { *cut = (RecordCut){.data = cut->data, .room = cut->room}; }
 
 void record_cut_free(RecordCut *cut)
 {

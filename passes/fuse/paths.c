@@ -1,17 +1,17 @@
 /* Paths: two searches at once, up from an op and down from its source, and a tree.
  *
  * The tree: each op stands below the operand that is defined last. Ops are numbered so that an op
- * and all below it have consecutive numbers; what stands below the source needs it. The searches end
- * where they meet, at the first op that the tree connects with the other end, or when one of the two
- * has no op left. */
+ * and all below it have consecutive numbers; what stands below the source needs it. The searches
+ * end where they meet, at the first op that the tree connects with the other end, or when one of
+ * the two has no op left. */
 #include "passes/fuse/paths.h"
 
 typedef struct PathNode {
     const Op *op;
     struct PathNode *above; /* in the tree; NULL: no operands */
     int position;
-    int number, below;        /* in the tree: its number; how many ops stand below, itself included */
-    int next;                 /* number of the next op that is put below it */
+    int number, below; /* in the tree: its number; how many ops stand below, itself included */
+    int next;          /* number of the next op that is put below it */
     int from_op, from_source; /* the last questions whose searches came here */
 } PathNode;
 

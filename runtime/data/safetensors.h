@@ -105,9 +105,10 @@ typedef StFile *StParse(Diagnostics *diags, Arena *arena, const char *path, cons
 StParse st_parse;
 void st_close(StFile *file);
 
-/* Other formats: st_open_by maps a file within reach that `parse` reads as st_parse reads safetensors. `read`
- * does it in an arena that may fail, then returns NULL, and says nothing; st_parse_within gives it
- * one that keeps the budget, and says why. st_read: the one of safetensors. */
+/* Other formats: st_open_by maps a file within reach that `parse` reads as st_parse reads
+ * safetensors. `read` does it in an arena that may fail, then returns NULL, and says nothing;
+ * st_parse_within gives it one that keeps the budget, and says why. st_read: the one of
+ * safetensors. */
 StFile *st_open_by(Diagnostics *diags, Arena *arena, FileReach reach, const char *path,
                    StParse *parse);
 StFile *st_parse_within(Budget budget, StParse *read, Diagnostics *diags, Arena *arena,

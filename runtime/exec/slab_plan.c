@@ -1,12 +1,12 @@
-/* The slab planner. Items are placed one after the other, the largest first; each asks which bytes
- * are taken during its life.
+/* The slab planner. Items are placed one after the other, the largest first; each asks which
+ * bytes are taken during its life.
  *
- * The steps are cut into ranges, the leaves of a binary tree. An item is noted at the nodes all of
- * whose steps it lives through: there its bytes are taken for good. In the two leaves where it
- * begins and ends it is listed by itself. Each node also has the bytes that are taken at any of its
- * steps. So an item asks few nodes, whose taken bytes are one piece mostly, and two short lists: the
- * time that it takes to plan a program of equal layers grows with their number, not with its square.
- * A small program is one leaf. */
+ * The steps are cut into ranges, the leaves of a binary tree. An item is noted at the nodes all
+ * of whose steps it lives through: there its bytes are taken for good. In the two leaves where it
+ * begins and ends it is listed by itself. Each node also has the bytes that are taken at any of
+ * its steps. So an item asks few nodes, whose taken bytes are one piece mostly, and two short
+ * lists: the time that it takes to plan a program of equal layers grows with their number, not
+ * with its square. A small program is one leaf. */
 #include "base/arena.h"
 #include "base/vec.h"
 #include "runtime/exec/slab.h"
@@ -218,8 +218,7 @@ static int larger_first(const void *a, const void *b)
 
 static SlabTree tree_of(Arena *arena, const SlabItem *items, int32_t n)
 {
-    SlabTree tree = {
-        .arena = arena, .n_leaves = 1, .first = items[0].first, .last = items[0].last};
+    SlabTree tree = {.arena = arena, .n_leaves = 1, .first = items[0].first, .last = items[0].last};
     for (int32_t i = 1; i < n; i++) {
         tree.first = items[i].first < tree.first ? items[i].first : tree.first;
         tree.last = items[i].last > tree.last ? items[i].last : tree.last;

@@ -103,7 +103,7 @@ static void test_cases(Harness *h, const JsonValue *cases, const char *level)
         test_case(h, &c, level, &count);
         st_close((StFile *)c.file);
     }
-    printf("%s: of %zu cases %d passed, %d failed, %d are not sayable\n", level, cases->n,
+    printf("%s: of %u cases %d passed, %d failed, %d are not sayable\n", level, cases->n,
            count.passed, count.failed, count.unsaid);
 }
 
