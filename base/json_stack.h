@@ -4,7 +4,8 @@
 #ifndef BASE_JSON_STACK_H
 #define BASE_JSON_STACK_H
 
-#include "base/json_read.h"
+#include "base/arena.h"
+#include "base/json_value.h"
 #include "base/vec.h"
 
 enum { JSON_STACK_FEW = 64 };
