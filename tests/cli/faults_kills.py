@@ -1,8 +1,9 @@
 """Commands of tfc in which a call fails, or which are killed, and what is there afterwards.
-Usage: faults_kills.py TFC FAIL_CALLS.so FAULTS KILLS [SEED [COMMAND]]   (in a folder with what faults_kills.sh makes)
+Usage: faults_kills.py TFC ROOT FAIL_CALLS.so FAULTS KILLS [SEED [ROW]]   (in a folder with what faults_kills.sh makes; FAULTS and
+KILLS of each row of faults_commands.py, of those of the push tier where TFC_SHORT is set, or of the one that is named)
 
 After a fault: status 0 and the whole result, or status 1 or 2 and a message, with no part of a result under its name and no
-temporary. After a fault and after a kill: the same command (train: --resume) gives the whole result. Never: another
+temporary; what is printed is then whole, too. After a fault and after a kill: the same command (train: --resume) gives the whole result. Never: another
 status, a change to what is not the command's."""
 import hashlib
 import os
@@ -13,23 +14,11 @@ import subprocess
 import sys
 import time
 
-tfc, library, faults, kills = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-seed = int(sys.argv[5]) if len(sys.argv) > 5 else 1
-errors = {"ENOSPC": 28, "EIO": 5, "EMFILE": 24, "EACCES": 13}
+from faults_commands import ROWS, can_be_called, missing_rows
 
-# Of each command: its words, what it writes, and how it goes on where that is a folder with a beginning.
-texts = "--source ../in/t.src --target ../in/t.tgt --vocab words:auto"
-commands = {
-    "import": ("import ../in/published -o made", "made", None),
-    "export": ("export ../in/run -o made.safetensors", "made.safetensors", None),
-    "export hf": ("export ../in/imported --format hf -o made", "made", None),
-    "prepare": (f"prepare {texts} --rows-per-shard 10 -o made", "made", None),
-    "compile": ("compile ../in/run -o libmade.so", "libmade.so backwards.h backwards.py", None),
-    "compile c": ("compile ../in/run --emit c -o made.c", "made.c backwards.h", None),
-    "train": (f"train ../in/m.tfg {texts} --steps 4 --save-every 2 --out made", "made", "train made --resume"),
-    "translate": ("translate ../in/run --input ../in/t.src --output made.txt", "made.txt", None),
-    "report": ("report ../in/run -o made.html", "made.html", None),
-}
+tfc, root, library, faults, kills = *sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])
+seed = int(sys.argv[6]) if len(sys.argv) > 6 else 1
+errors = {"ENOSPC": 28, "EIO": 5, "EMFILE": 24, "EACCES": 13}
 
 
 def files(folder):
@@ -55,17 +44,17 @@ def begin():
 
 
 def run(words, variables=None, after=None):
-    """Status (or minus a signal) and messages; `after` seconds it is killed."""
-    process = subprocess.Popen([tfc] + words.split(), cwd="out", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    """Status (or minus a signal), messages, and a hash of what was printed; `after` seconds it is killed."""
+    process = subprocess.Popen([tfc] + words.split(), cwd="out", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, start_new_session=True, env=dict(os.environ, **(variables or {})))
     try:
-        messages = process.communicate(timeout=after or 300)[1]
+        printed, messages = process.communicate(timeout=after or 300)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        messages = process.communicate()[1]
+        printed, messages = process.communicate()
         if not after:
-            return None, "it does not end"
-    return process.returncode, messages.decode("utf-8", "replace")
+            return None, "it does not end", None
+    return process.returncode, messages.decode("utf-8", "replace"), hashlib.sha256(printed).hexdigest()
 
 
 def failing(kind, at, **how):
@@ -83,22 +72,27 @@ def read_log():
 class Command:
     def __init__(self, name):
         self.name = name
-        self.words, self.outputs, self.resumes = commands[name]
-        self.outputs = self.outputs.split()
+        row = ROWS[name]
+        self.words, self.resumes, self.grows = row.words, row.resumes, row.grows
+        self.outputs = row.writes.split()
         begin()
         self.theirs, self.inputs = files("out"), files("in")
-        self.calls, made = {}, {}
+        self.calls, made, printed = {}, {}, set()
         for kind, how in ("memory", {}), ("files", {"with": 5}), ("kill", {"with": "kill"}):
             begin()
             started = time.monotonic()
-            self.succeed("counting", failing("files" if kind == "kill" else kind, 0, **how))
+            printed.add(self.succeed("counting", failing("files" if kind == "kill" else kind, 0, **how)))
             self.seconds = time.monotonic() - started
             self.calls[kind] = int(read_log())
             made[kind] = files("out")
         # What two runs write differently, such as times, is only to be there.
         self.whole = {path: digest if made["memory"].get(path) == digest else None for path, digest in made["kill"].items()}
+        self.printed = printed.pop() if len(printed) == 1 else None
         if self.resumes: # the record of the last command
             self.whole["made/run.json"] = None
+        for output in self.outputs:
+            if not any(path == output or output.endswith("/") and path.startswith(output) for path in self.whole):
+                self.fail(f"{output} is not written")
 
     def fail(self, what, messages=""):
         self.problems.append(what)
@@ -108,9 +102,10 @@ class Command:
 
     def succeed(self, what, variables=None):
         resumes = self.resumes and os.path.exists("out/made/run.json")
-        status, messages = run(self.resumes if resumes else self.words, variables)
+        status, messages, printed = run(self.resumes if resumes else self.words, variables)
         if status:
             self.fail(f"{what}: status {status}", messages)
+        return printed
 
     def others_are_as_they_were(self):
         there = files("out")
@@ -129,6 +124,14 @@ class Command:
         self.succeed("again")
         self.is_whole("again", leftovers)
 
+    def has_part(self, there, output):
+        """Whether a failed command has left something of a file or a folder that is not all of it."""
+        if not output.endswith("/"):
+            return output in there and self.whole[output] not in (None, there[output])
+        wanted = {path for path in self.whole if path.startswith(output)}
+        found = {path for path in there if path.startswith(output)}
+        return not self.grows and found and found != wanted
+
     def is_whole(self, what, leftovers):
         there = self.others_are_as_they_were()
         for path in there.keys() | self.whole.keys():
@@ -145,10 +148,12 @@ class Command:
 
     def fault(self, kind, at, **how):
         begin()
-        status, messages = run(self.words, failing(kind, at, **how))
+        status, messages, printed = run(self.words, failing(kind, at, **how))
         self.case = f"{kind} call {at} ({read_log()}) {how or ''}"
         if status == 0:
             self.is_whole("status 0", False)
+            if self.printed not in (None, printed):
+                self.fail("status 0: it prints something else", messages)
         elif status not in (1, 2): # 2: what cannot be looked at is taken to be there
             self.fail(f"status {status}", messages)
         else:
@@ -158,8 +163,9 @@ class Command:
             for path in there.keys() - self.theirs.keys():
                 if ".tmp-" in path:
                     self.fail(f"left {path}", messages)
-                elif path in self.outputs and self.whole[path] not in (None, there[path]):
-                    self.fail(f"a part of {path}", messages)
+            for output in self.outputs:
+                if self.has_part(there, output):
+                    self.fail(f"a part of {output}", messages)
         self.goes_on(status not in (0, 1, 2))
         return status
 
@@ -177,23 +183,33 @@ class Command:
         self.goes_on(True)
 
 
-names = [sys.argv[6]] if len(sys.argv) > 6 else list(commands)
+wrong = missing_rows(tfc, root)
+for what in wrong:
+    print("FAILED: " + what)
+if wrong:
+    sys.exit(1)
+if len(sys.argv) > 7:
+    names = [sys.argv[7]]
+else:
+    names = [name for name, row in ROWS.items() if row.short or not os.environ.get("TFC_SHORT")]
 problems = 0
-for number, name in enumerate(names):
-    choose = random.Random(seed * 1000 + number)
+for name in names:
+    if not can_be_called(name):
+        print(f"{name}: not called: there is no {ROWS[name].needs}")
+        continue
+    choose = random.Random(seed * 1000 + list(ROWS).index(name))
     command = Command(name)
-    share = lambda n: n * (number + 1) // len(names) - n * number // len(names)
     statuses = []
-    for i in range(share(faults)):
+    for i in range(faults):
         if i % 3 == 0:
             statuses.append(command.fault("memory", choose.randint(1, command.calls["memory"])))
         else:
             how = {"with": choose.choice(list(errors.values()))} if i % 3 == 1 else {"with": errors["ENOSPC"], "lasts": 1}
             statuses.append(command.fault("files", choose.randint(1, command.calls["files"]), **how))
-    for i in range(share(kills)):
+    for i in range(kills):
         command.kill(choose)
-    print(f"{name}: {command.calls['memory']} allocations and {command.calls['files']} calls on files; {len(statuses)} faults, "
-          f"of which {statuses.count(0)} did no harm; {share(kills)} kills; {len(command.problems)} problems", flush=True)
+    print(f"{name}: {command.calls['memory']} allocations and {command.calls['files']} calls on files; {faults} faults, "
+          f"of which {statuses.count(0)} did no harm; {kills} kills; {len(command.problems)} problems", flush=True)
     problems += len(command.problems)
     Command.problems.clear()
 sys.exit(problems > 0)

@@ -222,8 +222,12 @@ def break_it(npz, to, how):
         open(to, "wb").write(data[:len(data) // 2])
 
 
-command, words = sys.argv[1], sys.argv[2:]
-if command == "arrays":
-    assert read_npz(words[0]) == read_npz(words[1])
-else:
-    {"make": make, "same": same, "pieces": pieces, "break": break_it}[command](*words)
+def main(command, *words):
+    if command == "arrays":
+        assert read_npz(words[0]) == read_npz(words[1])
+    else:
+        {"make": make, "same": same, "pieces": pieces, "break": break_it}[command](*words)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
