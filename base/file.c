@@ -125,16 +125,6 @@ const char *file_target(Arena *arena, const char *path)
     return copy;
 }
 
-const char *file_absolute(Diagnostics *diags, Arena *arena, const char *path)
-{
-    char *real = realpath(path, NULL);
-    if (!real && errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
-        return diag_errno(diags, "read", path, errno), NULL;
-    const char *copy = real ? arena_strdup(arena, real) : path;
-    free(real);
-    return copy;
-}
-
 /* ---- writing ---- */
 
 enum { BUFFER_BYTES = 1 << 20 };
