@@ -138,8 +138,13 @@ void *__wrap_malloc(size_t size)
     return hold(__real_malloc(size));
 }
 
+static bool starves; /* the system has no memory for an arena */
+enum { ARENA_LEAST = 16 };
+
 void *__wrap_calloc(size_t n, size_t size)
 {
+    if (starves)
+        return NULL;
     NO_MEMORY(calloc, NULL);
     return hold(__real_calloc(n, size));
 }
@@ -244,9 +249,17 @@ char *__real_arena_strdup(Arena *arena, const char *text);
 char *__real_arena_strndup(Arena *arena, const char *text, size_t length);
 char *__real_arena_vprintf(Arena *arena, const char *format, va_list args);
 
-/* As the arena itself fails: so much is never there. */
-#define ARENA_FAILS(arena, name) \
-    (FAILS(MEMORY, name) ? __real_arena_alloc(arena, SIZE_MAX), true : false)
+/* As the arena itself fails where the system has no memory: for the most that its limit allows. */
+static void starve_arena(Arena *arena)
+{
+    const size_t room = arena_room(arena);
+    starves = true;
+    while (__real_arena_alloc(arena, room < ARENA_LEAST ? ARENA_LEAST : room))
+        ;
+    starves = false;
+}
+
+#define ARENA_FAILS(arena, name) (FAILS(MEMORY, name) ? starve_arena(arena), true : false)
 
 Arena *__wrap_arena_try_new(void)
 {
