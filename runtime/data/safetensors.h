@@ -102,7 +102,8 @@ typedef struct StFile {
 StFile *st_open(Diagnostics *diags, Arena *arena, const char *path);
 typedef StFile *StParse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                         uint64_t size);
-StParse st_parse;
+StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                 uint64_t size);
 void st_close(StFile *file);
 
 /* Other formats: st_open_by maps a file within reach that `parse` reads as st_parse reads
@@ -113,7 +114,8 @@ StFile *st_open_by(Diagnostics *diags, Arena *arena, FileReach reach, const char
                    StParse *parse);
 StFile *st_parse_within(Budget budget, StParse *read, Diagnostics *diags, Arena *arena,
                         const char *path, const void *bytes, uint64_t size);
-StParse st_read;
+StFile *st_read(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
+                uint64_t size);
 
 /* Dimension d as the file has it: of 4 bits the summed axis is half as long. */
 static inline int64_t st_stored_dim(const StTensor *tensor, int d)
