@@ -47,7 +47,7 @@ tampered() {
 }
 cp -r run theirs
 # Of all options of tfc train only those of the run itself may stand there: none that names an output.
-no_record="allow-change help json-summary out resume trace" refused=
+no_record="allow-change allow-outside help json-summary out resume trace" refused=
 for option in $("$tfc" train --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p' | sort); do
     tampered "--$option" --no-such --no-such # the first of them may be the option's value
     refuses 1 "theirs/run.json: \"arguments\": " "$tfc" train theirs --resume

@@ -47,7 +47,7 @@ END
 
 # same FIELD MODEL: what a validation says is what eval says
 same() {
-    "$tfc" train "$2.tfg" --data train.tsv --valid-data all.tsv --vocab words:auto --steps 3 --out "run-$2" --set vocab=40 \
+    "$tfc" train "$2.tfg" --data train.tsv --valid-data all.tsv --vocab words:auto --steps 3 --out "run-$2" \
         --threads 1 >said.txt 2>&1 || fail "$(cat said.txt)"
     "$tfc" eval "run-$2" --data all.tsv --json --checkpoint last >"$2.json" || fail "eval of $2"
     [ "$(grep "valid_$1" "run-$2/log.jsonl" | tail -n 1 | number "valid_$1" | cut -c 1-8)" = "$(number "$1" <"$2.json" | cut -c 1-8)" ] ||
@@ -77,11 +77,11 @@ gzip -c all.tsv | "$tfc" eval run-vectors --data - --json | cmp - vectors.json |
 refuses 1 "bad.tsv:70002:.*'z' is none of the 2 labels" "$tfc" eval run-classes --data bad.tsv
 [ ! -s out.txt ] || fail "figures beside an error: $(cat out.txt)"
 
-# Three times the records take no more memory.
+# Three times the records take no more memory but for the sizes of windows: a table of them in memory takes 25 MB more.
 if command -v python3 >/dev/null && ! sanitized; then
     { cat all.tsv; tail -n +2 all.tsv; tail -n +2 all.tsv; } >more.tsv
     before=$(peak_of "$tfc" eval run-classes --data all.tsv --threads 1)
     after=$(peak_of "$tfc" eval run-classes --data more.tsv --threads 1)
-    [ "$after" -lt $((before + 3000)) ] || fail "eval: $before kB for $records records, $after kB for three times as many"
+    [ "$after" -lt $((before + 8000)) ] || fail "eval: $before kB for $records records, $after kB for three times as many"
 fi
 echo "all is well"

@@ -86,7 +86,7 @@ def formats(root):
     """The files of weights that are read: rows of driver/formats/formats.c that have a parser."""
     folder = os.path.join(root, "driver", "formats")
     with open(os.path.join(folder, "formats.c")) as file:
-        rows = re.findall(r'^    \{("[^"]*"|FORMAT_\w+), \w*parse\w*,', file.read(), re.M)
+        rows = re.findall(r'^    READ\(("[^"]*"|FORMAT_\w+),', file.read(), re.M)
     with open(os.path.join(folder, "formats.h")) as file:
         macros = dict(re.findall(r'^#define (FORMAT_\w+) ("[^"]*")', file.read(), re.M))
     return [macros.get(name, name).strip('"') for name in rows]
