@@ -138,7 +138,7 @@ IDS = [[5, 4]]
 ROWS = {"src": IDS, "tgt": [[5]]}
 READ = {"text": IDS}
 FIELDS = {"frames": [numpy.ones((2, 2), "f4")], "src": IDS, "kind": [0], "mark": [[0, 1]], "weight": [0.5], "tgt": [[5]]}
-INPUTS = {"m": ROWS, "reader": {**READ, "kind": [0]}, "speller": {**READ, "kind": [[0]]}, "speak": {"tokens": IDS}, "mixed": FIELDS}
+INPUTS = {"m": ROWS, "reader": {**READ, "kind": [0]}, "speller": {**READ, "kind": [[1]]}, "speak": {"tokens": IDS}, "mixed": FIELDS}
 good = INPUTS[sys.argv[1]]
 
 arguments("set_threads", module.set_threads, {"n": 1}, {"n": NO_WHOLE + [None, 0, -1, 10**6]})
