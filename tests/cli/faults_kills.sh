@@ -21,7 +21,7 @@ head -n 40 train.tgt >t.tgt
 . "$root/tests/published.sh"
 published_marian published
 "$tfc" import published -o imported 2>err.txt || fail "$(cat err.txt)"
-paste t.src t.tgt >pairs.tsv
+paste train.src train.tgt >pairs.tsv
 # A model that predicts, and its table.
 cat >classes.tfg <<'END'
 model classes
