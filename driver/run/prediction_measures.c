@@ -136,12 +136,13 @@ static const int32_t *labels_of(Measuring *m, const Corpus *corpus, int64_t row,
     return of_words;
 }
 
+/* row: of all corpora. */
 static void judge(const Measuring *m, JudgedTask *task, int64_t row, const int32_t *ids, int64_t n,
                   double loss, double value)
 {
     if (!m->keeps_records)
         return;
-    task->rows[task->n++] = (JudgedRow){m->before + row, (int64_t)task->ids.count, n, loss, value};
+    task->rows[task->n++] = (JudgedRow){row, (int64_t)task->ids.count, n, loss, value};
     for (int64_t i = 0; i < n; i++)
         ids_push(&task->ids, ids[i]);
 }
@@ -151,7 +152,7 @@ static void count_class(Measuring *m, int64_t row, int32_t label, const float *v
     const int32_t predicted = (int32_t)pick_greatest(values, n);
     classes_add(&m->class_counts, label, predicted);
     if (m->judged)
-        judge(m, &m->judged->classes, row, &predicted, 1, -log((double)values[label]),
+        judge(m, &m->judged->classes, m->before + row, &predicted, 1, -log((double)values[label]),
               (double)values[predicted]);
 }
 
@@ -168,7 +169,7 @@ static void count_tags(Measuring *m, int64_t row, const int32_t *labels, const f
     for (int64_t i = 0; m->judged && i < n; i++)
         classes_add(&m->judged->tags.counts, labels[i], ids[i]);
     if (m->judged)
-        judge(m, &m->judged->tags, row, ids, n, n ? loss / (double)n : 0, NAN);
+        judge(m, &m->judged->tags, m->before + row, ids, n, n ? loss / (double)n : 0, NAN);
 }
 
 /* Of the tokens that the batch hid, since measuring uses a row for the first time. */
@@ -200,8 +201,8 @@ static void count_sequence(Measuring *m, int64_t row, const int32_t *labels, int
     else
         m->ok = job_error(m->job, "%s", ctc_message(CTC_BAD_NUMBERS));
     if (m->ok && m->judged)
-        judge(m, &m->judged->sequences, row, ids, found, (double)(m->error_counts.edits - before),
-              NAN);
+        judge(m, &m->judged->sequences, m->before + row, ids, found,
+              (double)(m->error_counts.edits - before), NAN);
 }
 
 static void count_number(Measuring *m, int64_t row, const int32_t *bits, float predicted)
@@ -210,8 +211,8 @@ static void count_number(Measuring *m, int64_t row, const int32_t *bits, float p
     memcpy(&label, bits, sizeof label);
     numbers_add(&m->number_pairs, label, predicted);
     if (m->judged)
-        judge(m, &m->judged->numbers, row, NULL, 0, fabs((double)predicted - (double)label),
-              (double)predicted);
+        judge(m, &m->judged->numbers, m->before + row, NULL, 0,
+              fabs((double)predicted - (double)label), (double)predicted);
 }
 
 /* Which of n rows at equal distances among all a row is; -1: none of them. */
