@@ -1,4 +1,4 @@
-/* Absolute paths. Compiled libraries, which may run where a system has none, do without this file. */
+/* Absolute paths. Compiled libraries, which may run where a system has none, leave this file out. */
 #define _GNU_SOURCE
 #include "base/file.h"
 
