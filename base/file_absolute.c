@@ -1,4 +1,4 @@
-/* Absolute paths. Compiled libraries, which may run where a system has none, leave this file out. */
+/* Absolute paths. Compiled libraries leave this file out: WebAssembly has none. */
 #define _GNU_SOURCE
 #include "base/file.h"
 

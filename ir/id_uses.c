@@ -98,14 +98,32 @@ static int64_t least_of(IdUseKind kind)
     return kind == ID_LABEL ? ANY_NEGATIVE : kind == ID_CTC_LABEL ? 1 : 0;
 }
 
+/* The rows of the smallest table in which all of the input is looked up; 0: none. */
+static int64_t rows_of_all(const IdUses *uses)
+{
+    int64_t rows = 0;
+    for (size_t i = 0; i < uses->count; i++) {
+        const IdUse *use = &uses->data[i];
+        if (use->kind == ID_ROW && use->is_sure && part_is_whole(&use->held.part) &&
+            (!rows || use->n < rows))
+            rows = use->n;
+    }
+    return rows;
+}
+
 IdRanges id_ranges(const Function *model, const Op *input, bool is_made)
 {
     const IdUses uses = id_uses(model, input);
     const bool has_words = op_attr(input, ATTR_vocab);
+    const int64_t rows = rows_of_all(&uses);
     IdRange *ranges = ARENA_ARRAY(model->module->arena, IdRange, uses.count + 1);
     IdRanges out = {0, ranges};
     for (size_t i = 0; i < uses.count; i++) {
         const IdUse *use = &uses.data[i];
+        /* Tokens that are also labels of fewer classes: the head was replaced. The loss has no
+         * sense then, but what else the model gives has. */
+        if (use->kind == ID_LABEL && use->n < rows)
+            continue;
         const bool bounds = use->kind != ID_COMPARED, is_sure = !is_made && bounds && use->is_sure;
         IdRange range = {ANY_NEGATIVE, use->n, .period = 1, .to = 1};
         if (is_sure) {

@@ -31,9 +31,10 @@ typedef VEC(IdUse) IdUses;
 IdUses id_uses(const Function *model, const Op *input);
 
 /* The ranges of an input, in the module's arena: of each part that is used surely as rows, matrices
- * or labels, what all of these uses have in common. Ops that give zeros outside of a tensor
- * (lookup, and with it pick and scatter) bound nothing, nor does a comparison that is not a
- * cross-entropy's.
+ * or labels, what all of these uses have in common. Labels of fewer classes than the table has rows
+ * in which the same tokens are looked up do not count: the model's head was replaced. Ops that give
+ * zeros outside of a tensor (lookup, and with it pick and scatter) bound nothing, nor does a
+ * comparison that is not a cross-entropy's.
  *
  * An input with a vocabulary (attribute `vocab`) holds words' numbers: it is below the n of its
  * tables even where not all of its elements are known to be looked up. `is_made`: the input holds

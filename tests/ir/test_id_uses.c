@@ -159,7 +159,7 @@ static const RangeCase cases[] = {
      "%21 = mul %17, %20 : f32[B, 1] %22 = reduce_sum %21 {axes = [0, 1]} : f32[1, 1] "
      "%23 = gather %1, %0 : f32[B, 2] %24 = reduce_sum %23 {axes = [0, 1]} : f32[1, 1] "
      "%90 = add %22, %24 : f32[1, 1]",
-     "0-4"},
+     "0-5"}, /* labels of fewer classes than rows do not count */
     {"next tokens", "i32[B], made", AS_LABELS CHOSEN LABELLED "%90 = mul %17, %20 : f32[B, 1]",
      "-4"},
     {"words where others may stand", "i32[B], vocab",
