@@ -100,6 +100,11 @@ static void move_slots(const SlotCaches *c, const SlotCache *cache, int32_t capa
     }
 }
 
+bool caches_fit(int32_t n_slots, int32_t capacity)
+{
+    return (int64_t)n_slots * capacity <= INT32_MAX;
+}
+
 bool caches_reserve(SlotCaches *c, int32_t n_slots, int32_t capacity)
 {
     if (n_slots <= c->n_slots && capacity <= c->capacity)
@@ -108,8 +113,7 @@ bool caches_reserve(SlotCaches *c, int32_t n_slots, int32_t capacity)
         n_slots = c->n_slots;
     if (capacity < c->capacity)
         capacity = c->capacity;
-    bool fits = (int64_t)n_slots * capacity <= INT32_MAX;
-    if (!fits || !grow_list(&c->length, (size_t)n_slots) ||
+    if (!caches_fit(n_slots, capacity) || !grow_list(&c->length, (size_t)n_slots) ||
         !grow_list(&c->sentence, (size_t)n_slots) || !make_grown(c, n_slots, capacity))
         return false;
     for (int i = 0; i < c->n_caches; i++) {

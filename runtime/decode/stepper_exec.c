@@ -185,7 +185,8 @@ static bool stepper_begin(void *self, const Sources *sources, int32_t n_slots)
     ExecStepper *s = self;
     const bool reads = s->dim_encode_rows < 0,
                encodes = s->encode && (!reads || (sources && sources->n));
-    return reserve_rows(s, n_slots) && (!encodes || encode_sources(s, reads ? sources : NULL)) &&
+    return caches_fit(n_slots, FIRST_CAPACITY) && reserve_rows(s, n_slots) &&
+           (!encodes || encode_sources(s, reads ? sources : NULL)) &&
            caches_begin(&s->caches, encodes, n_slots, FIRST_CAPACITY) &&
            rings_begin(&s->rings, s->caches.n_slots) && reserve_step(s);
 }
