@@ -98,7 +98,7 @@ static void put_valid(const Progress *progress, const TrainValid *valid, Text *o
     put_predictions(&valid->figures, " ", out);
 }
 
-static void format_report(const Progress *progress, const TrainReport *report, Text *out)
+static void format_step(const Progress *progress, const TrainReport *report, Text *out)
 {
     text_add(out, "step %" PRId64, report->step);
     if (progress->steps)
@@ -116,6 +116,16 @@ static void format_report(const Progress *progress, const TrainReport *report, T
     text_add(out, "  %s", duration_text(report->seconds));
     if (isfinite(report->seconds_left))
         text_add(out, "  %s left", duration_text(report->seconds_left));
+}
+
+static void format_report(const Progress *progress, const TrainReport *report, Text *out)
+{
+    if (report->averaged)
+        text_add(out, "average of %" PRId64 " checkpoint%s, steps %" PRId64 " to %" PRId64,
+                 report->averaged, text_plural(report->averaged, "", "s"), report->averaged_first,
+                 report->step);
+    else
+        format_step(progress, report, out);
     if (report->validated) {
         const TrainFigures *figures = &report->figures;
         text_add(out, "  valid loss %.4f", figures->loss);

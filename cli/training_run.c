@@ -18,8 +18,9 @@ typedef struct Shown {
     Training *training;
     Progress progress;
     Forecast forecast;
-    int64_t begin;    /* step at which this session began */
-    TrainReport last; /* the last report that was due, with the last validation's figures */
+    int64_t begin;       /* step at which this session began */
+    TrainReport last;    /* the last report that was due, with the last validation's figures */
+    TrainReport average; /* of the mean of the last checkpoints, if it was validated */
 } Shown;
 
 static void on_planned(void *user, int64_t slab_bytes, int64_t store_bytes_)
@@ -59,7 +60,9 @@ static void on_report(void *user, const TrainReport *report, bool due)
         progress_clear(&s->progress);
         cli_flush(s->training->job);
     }
-    if (!due)
+    if (report->averaged)
+        s->average = *report;
+    if (!due || report->averaged)
         return;
     s->last = *report;
     if (!report->validated) {
@@ -134,6 +137,11 @@ static bool write_summary(Shown *s, const char *ended)
     json_open(&json, NULL, '{');
     runlog_put(&s->last, &json);
     json_put_integer(&json, "best_step", t->state.best_step);
+    if (s->average.averaged) {
+        json_open(&json, "average", '{');
+        runlog_put(&s->average, &json);
+        json_close(&json, '}');
+    }
     json_put_fixed(&json, "compile_seconds", t->session.compile_seconds, 3);
     json_put_integer(&json, "resident_peak_bytes", peak_resident_bytes());
     json_put_text(&json, "ended", ended);

@@ -40,7 +40,7 @@ static const Option options[] = {
     {"only", "NAME", FIELD(Compile, o.only), 0, NULL,
      "the prediction of the function predict (all that the model makes)"},
     {"weights", "FILE", FIELD(Compile, o.weights), 0, NULL,
-     "put the params of this safetensors file inside (a run's average, else best, else last)"},
+     "put the params of this safetensors file inside (a run's: those that tfc info names)"},
     {"store", "f32|bf16", FIELD(Compile, o.store), 0, NULL,
      "params of a page or package as they are, or rounded to bf16, which halves a page (f32)"},
     {"vocab", "FILE", FIELD(Compile, o.vocab.spec), 0, NULL,

@@ -132,8 +132,7 @@ static const Option options[] = {
     {"steps", "N", FIELD(Draw, steps), 1, NULL,
      "steps of the schedule (the train block's, else ten warm-ups, else 10,000)"},
     {"weights", "FILE", FIELD(Draw, weights), 0, NULL,
-     "params for positions and masks (a run's average, else best, else last; a model's initial\n"
-     "values)"},
+     "params for positions and masks (a run's: those that tfc info names; a model's initial values)"},
     OPTION_SET(Draw),
     OPTION_ALLOW_OUTSIDE(Draw),
 };

@@ -203,6 +203,14 @@ static const char *best_text(Job *job, const char *path)
                    : "";
 }
 
+/* Which params commands take, and why; nothing where the run has no checkpoints to choose from. */
+static void print_answering(Job *job, const char *folder)
+{
+    const char *path = run_params(job, folder);
+    if (path && !run_is_weights(path))
+        printf("  %-8s%s: %s\n", "answers", file_name(path), run_params_reason(job, folder));
+}
+
 /* After the checkpoint `name`, which cannot be read: the newest step's that can. */
 static void name_whole(Job *job, const char *folder, const char *name)
 {
@@ -263,6 +271,7 @@ static bool info_run(Job *job, const char *path)
         bool last = print_checkpoint(job, path, "last", "", &seen),
              best = print_checkpoint(job, path, "best", best_text(job, path), &seen);
         ok = print_checkpoint(job, path, "average", "", &seen) && last && best;
+        print_answering(job, path);
         if (!last || !best)
             name_whole(job, path, last ? "best" : "last");
     }

@@ -222,7 +222,7 @@ static const Option options[] = {
 #define BEAM DECODING_OPTION
 #include "runtime/decode/settings.def"
     {"checkpoint", "FILE", FIELD(ReportCommand, study.checkpoint), 0, NULL,
-     "params from this file, of RUN or elsewhere (RUN's average, else best, else last)"},
+     "params from this file, of RUN or elsewhere (those that tfc info RUN names)"},
     OPTION_LINE_LIMIT(ReportCommand),
     OPTION_THREADS(ReportCommand),
     OPTION_GEMM(ReportCommand),

@@ -137,7 +137,7 @@ static const Option options[] = {
     {"in", "FILE", FIELD(Run, in), 0, NULL, "safetensors file with the inputs under their names"},
     {"out", "FILE", OUTPUT(Run, out), 0, NULL, "safetensors file to write the outputs to"},
     {"weights", "FILE", FIELD(Run, weights), 0, NULL,
-     "params from this safetensors file (a run's average, else best, else last; a model's initial\n"
+     "params from this safetensors file (a run's: those that tfc info names; a model's initial\n"
      "values)"},
     {"function", "NAME", FIELD(Run, function), 0, NULL, "run only this function"},
     {"grad", NULL, FIELD(Run, grad), 0, NULL,

@@ -63,7 +63,7 @@ typedef struct Common {
 
 #define OPTION_CHECKPOINT(record)                                                                  \
     {"checkpoint", "FILE", FIELD(record, common.checkpoint), 0, NULL,                              \
-     "params from this file, of RUN or elsewhere (RUN's average, else best, else last)"}
+     "params from this file, of RUN or elsewhere (those that tfc info RUN names)"}
 
 /* For commands that take a model's file in place of a run. */
 #define OPTION_WEIGHTS(record)                                                                     \

@@ -9,16 +9,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A file that the run has; NULL: it has none of this name. */
+static const char *run_file(Job *job, const char *folder, const char *name)
+{
+    const char *path = file_in(job->arena, folder, name);
+    return file_exists(path) ? path : NULL;
+}
+
+/* What the average says of itself, texts in the arena; one that cannot be read says nothing. */
+static CheckpointAverage read_average(Job *job, const char *path)
+{
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    StFile *file = st_open(&unseen, job->arena, path);
+    CheckpointAverage average = {0};
+    if (file) {
+        average = checkpoint_average_of(file);
+        average.by = average.by ? arena_strdup(job->arena, average.by) : NULL;
+        st_close(file);
+    }
+    return average;
+}
+
 const char *run_params(Job *job, const char *folder)
 {
-    static const char *const names[] = {"average.safetensors", "best.safetensors",
-                                        "last.safetensors", RUN_WEIGHTS};
-    for (int i = 0; i < 4; i++) {
-        const char *path = file_in(job->arena, folder, names[i]);
-        if (file_exists(path))
-            return path;
+    const char *average = run_file(job, folder, "average.safetensors"),
+               *best = run_file(job, folder, "best.safetensors"),
+               *last = run_file(job, folder, "last.safetensors");
+    if (average && best) {
+        const CheckpointAverage says = read_average(job, average);
+        average = says.by && !says.better ? NULL : average;
     }
-    return NULL;
+    return average ? average : best ? best : last ? last : run_file(job, folder, RUN_WEIGHTS);
+}
+
+const char *run_params_reason(Job *job, const char *folder)
+{
+    const char *path = run_file(job, folder, "average.safetensors");
+    const CheckpointAverage average = path ? read_average(job, path) : (CheckpointAverage){0};
+    if (average.by)
+        return train_average_text(&average, job->arena);
+    if (path)
+        return "the average was not validated";
+    return run_file(job, folder, "best.safetensors") ? "there is no average"
+                                                     : "there was no validation";
 }
 
 bool run_is_weights(const char *path) { return !strcmp(file_name(path), RUN_WEIGHTS); }

@@ -6,9 +6,11 @@
 
 #define RUN_WEIGHTS "weights"
 
-/* The checkpoint of a run: its average, else its best, else its last, else the folder RUN_WEIGHTS.
- * NULL: the run has none yet. */
+/* The checkpoint of a run: its average, unless a validation found its best to be as good; else its
+ * best, else its last, else the folder RUN_WEIGHTS. NULL: the run has none yet. */
 const char *run_params(Job *job, const char *folder);
+/* Why that one, in the arena, as words behind its name: "the average's BLEU of …". */
+const char *run_params_reason(Job *job, const char *folder);
 /* Whether that is RUN_WEIGHTS: weights of another program, a folder or a file of any format. */
 bool run_is_weights(const char *path);
 /* The newest step-N.safetensors; NULL: there is none. */

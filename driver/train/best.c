@@ -213,8 +213,8 @@ static bool link_best(Training *t, const char *path, int64_t step)
 {
     Arena *arena = t->job->arena;
     const char *from = run_step_path(arena, t->options->out, step);
-    return run_link(from, path) ||
-           checkpoint_average(&t->job->diags, arena, path, &from, 1, t->store); /* of one: a copy */
+    return run_link(from, path) || checkpoint_average(&t->job->diags, arena, path, &from, 1,
+                                                      t->store, NULL, NULL); /* of one: a copy */
 }
 
 /* "step 780 (0.0 %)". */

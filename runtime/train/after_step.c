@@ -96,6 +96,84 @@ bool trainer_save(Trainer *t, bool best)
     return ok;
 }
 
+/* Validates the mean, which the store's params are now, beside the best checkpoint. The report has
+ * `averaged` and `averaged_first`. */
+static bool judge_average(Trainer *t, TrainReport *report, CheckpointAverage *average)
+{
+    const TrainBest *best = &t->settings->best;
+    TrainState judged = *t->state; /* a mean is no step, after which the training could go on */
+    if (!t->hooks->validate(t->hooks->user, report))
+        return false;
+    report->n_samples = 0;
+    report->validated = true;
+    report->best_by = best->by;
+    average->by = best->by;
+    average->figure = train_best_of(best, &report->figures);
+    average->best = judged.best_step ? train_best_figure(best, &judged) : NAN;
+    average->better = report->best = train_judge(best, &report->figures, report->step, &judged);
+    return true;
+}
+
+typedef struct Averaging {
+    Trainer *trainer;
+    TrainReport *report;
+    CheckpointAverage average;
+} Averaging;
+
+static bool judge_averaging(void *user, CheckpointAverage *average)
+{
+    Averaging *a = user;
+    if (!judge_average(a->trainer, a->report, average))
+        return false;
+    a->average = *average;
+    return true;
+}
+
+/* Which params the run answers with now, or why that may be a bad choice. */
+static void tell_average(Trainer *t, const char *path, const Averaging *a)
+{
+    const TrainSettings *s = t->settings;
+    const TrainReport *report = a->report;
+    Arena *arena = t->diags->arena;
+    const char *few = report->averaged < s->average
+                          ? arena_printf(arena,
+                                         ": there are no more for --average %" PRId64
+                                         "; --save-every N makes more, and --keep N keeps them",
+                                         s->average)
+                          : "";
+    diag_remark(t->diags, (Loc){0}, "%s has the average of the last %" PRId64 " checkpoint%s%s",
+                path, report->averaged, text_plural(report->averaged, "", "s"), few);
+    if (report->validated)
+        diag_remark(t->diags, (Loc){0}, "the run answers with %s: %s",
+                    file_in(arena, s->folder,
+                            a->average.better ? "average.safetensors" : "best.safetensors"),
+                    train_average_text(&a->average, arena));
+    else if (report->averaged > 1 && 2 * report->averaged_first < t->state->step)
+        diag_warning(t->diags, (Loc){0},
+                     "the oldest checkpoint of %s, of step %" PRId64
+                     ", is of the first half of the training, and may spoil the average, with "
+                     "which the run answers: a smaller --save-every averages later ones",
+                     path, report->averaged_first);
+}
+
+/* The report of a mean, which is no report of the step. */
+static TrainReport average_report(const Trainer *t, int64_t n, int64_t first)
+{
+    return (TrainReport){.step = t->state->step,
+                         .epoch = t->state->epoch,
+                         .loss = NAN,
+                         .rate = NAN,
+                         .gradient_norm = NAN,
+                         .tokens_per_second = NAN,
+                         .waited_for_ranks = NAN,
+                         .waited_for_network = NAN,
+                         .seconds = t->state->seconds,
+                         .seconds_left = NAN,
+                         .figures = train_no_figures(),
+                         .averaged = n,
+                         .averaged_first = first};
+}
+
 bool trainer_average(Trainer *t)
 {
     const TrainSettings *s = t->settings;
@@ -107,16 +185,19 @@ bool trainer_average(Trainer *t)
     for (int i = from; i < n; i++)
         paths[i - from] = run_step_path(arena, s->folder, steps[i]);
     const char *path = file_in(arena, s->folder, "average.safetensors");
-    bool ok = n == from || checkpoint_average(t->diags, arena, path, paths, n - from, t->store);
-    if (ok && n > from)
-        diag_remark(t->diags, (Loc){0}, "%s has the average of the last %d checkpoint%s%s", path,
-                    n - from, text_plural(n - from, "", "s"),
-                    n < s->average
-                        ? arena_printf(arena,
-                                       ": there are no more for --average %" PRId64
-                                       "; --save-every N makes more, and --keep N keeps them",
-                                       s->average)
-                        : "");
+    bool ok = true;
+    if (n > from) {
+        TrainReport report = average_report(t, n - from, steps[from]);
+        Averaging averaging = {.trainer = t, .report = &report};
+        ok = checkpoint_average(t->diags, arena, path, paths, n - from, t->store,
+                                t->hooks->validate ? judge_averaging : NULL, &averaging);
+        if (ok && report.validated) {
+            t->hooks->report(t->hooks->user, &report, true);
+            ok = runlog_add(t->diags, s->folder, &report);
+        }
+        if (ok)
+            tell_average(t, path, &averaging);
+    }
     arena_free(arena);
     return ok;
 }

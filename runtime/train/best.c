@@ -97,6 +97,23 @@ double train_best_figure(const TrainBest *best, const TrainState *state)
     return sign_of(best) * state->best;
 }
 
+const char *train_average_text(const CheckpointAverage *average, Arena *arena)
+{
+    const char *colon = strrchr(average->by, ':');
+    const TrainMeasure *measure = train_measure_find(colon ? colon + 1 : average->by);
+    if (!measure)
+        measure = &train_measures[MEASURE_loss];
+    const char *own = train_measure_text(measure, arena, average->figure);
+    if (!isfinite(average->figure))
+        return arena_printf(arena, "the average's %s is not finite", measure->title);
+    if (!isfinite(average->best))
+        return arena_printf(arena, "the average's %s is %s, and no checkpoint has one",
+                            measure->title, own);
+    return arena_printf(arena, "the average's %s of %s is %s the best checkpoint's %s",
+                        measure->title, own, average->better ? "better than" : "no better than",
+                        train_measure_text(measure, arena, average->best));
+}
+
 bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step,
                  TrainState *state)
 {

@@ -73,6 +73,9 @@ void train_judge_begin(const TrainBest *best, TrainState *state);
  * number of validations since then. */
 bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step,
                  TrainState *state);
+/* What a mean's validation says beside the best checkpoint's: "its BLEU of 36.78 is no better than
+ * the best checkpoint's 39.26". In the arena; its `by` is not NULL. */
+const char *train_average_text(const CheckpointAverage *average, Arena *arena);
 /* The figure of the best validation so far. (TrainState.best is negated where higher is better.) */
 double train_best_figure(const TrainBest *best, const TrainState *state);
 

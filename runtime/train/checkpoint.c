@@ -485,8 +485,49 @@ static bool average_tensors(Diagnostics *diags, Arena *arena, StFile **files, in
     return true;
 }
 
+/* The store's params become the means. */
+static void take_average(const StTensor *tensors, int64_t n, Store *store)
+{
+    for (int64_t i = 0; i < n; i++) {
+        StoreTensor *tensor = store_find(store, tensors[i].name);
+        if (is_averaged(tensor) && tensors[i].bytes)
+            memcpy(tensor->data, tensors[i].data, tensors[i].bytes);
+    }
+    store_changed(store);
+}
+
+enum { N_AVERAGE_FIELDS = 6 };
+static int make_average_meta(Arena *arena, const CheckpointAverage *a,
+                             StMeta meta[N_AVERAGE_FIELDS])
+{
+    int n = 0;
+    meta[n++] = (StMeta){"average_of", arena_printf(arena, "%" PRId64, a->of)};
+    meta[n++] = (StMeta){"average_first", arena_printf(arena, "%" PRId64, a->first)};
+    if (!a->by)
+        return n;
+    meta[n++] = (StMeta){"average_by", a->by};
+    meta[n++] = (StMeta){"average_figure", arena_printf(arena, "%a", a->figure)};
+    meta[n++] = (StMeta){"average_best", arena_printf(arena, "%a", a->best)};
+    meta[n++] = (StMeta){"average_better", a->better ? "1" : "0"};
+    return n;
+}
+
+CheckpointAverage checkpoint_average_of(const StFile *file)
+{
+    const char *of = st_meta(file, "average_of"), *first = st_meta(file, "average_first"),
+               *figure = st_meta(file, "average_figure"), *best = st_meta(file, "average_best"),
+               *better = st_meta(file, "average_better");
+    return (CheckpointAverage){.of = of ? strtoll(of, NULL, 10) : 0,
+                               .first = first ? strtoll(first, NULL, 10) : 0,
+                               .by = st_meta(file, "average_by"),
+                               .figure = figure ? strtod(figure, NULL) : (double)NAN,
+                               .best = best ? strtod(best, NULL) : (double)NAN,
+                               .better = better && !strcmp(better, "1")};
+}
+
 bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
-                        const char *const *paths, int n, Store *store)
+                        const char *const *paths, int n, Store *store, CheckpointJudge *judge,
+                        void *user)
 {
     Arena *scratch = arena_new();
     StFile **files = ARENA_ARRAY(scratch, StFile *, n);
@@ -494,14 +535,22 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
     for (int i = 0; i < n && ok; i++)
         ok = (files[i] = st_open(diags, scratch, paths[i])) != NULL &&
              is_whole(diags, files[i], NULL);
-    TrainState state;
-    ok = ok && read_state(files[n - 1], &state, diags);
+    TrainState first, state;
+    ok = ok && read_state(files[0], &first, diags) && read_state(files[n - 1], &state, diags);
     int64_t n_tensors = 0;
     StTensor *tensors = ARENA_ARRAY(scratch, StTensor, store_count(store) + 1);
     ok = ok && average_tensors(diags, scratch, files, n, store, tensors, &n_tensors);
+    CheckpointAverage average = {.of = n, .figure = NAN, .best = NAN};
+    if (ok && judge) {
+        take_average(tensors, n_tensors, store);
+        ok = judge(user, &average);
+    }
     if (ok) {
-        StMeta meta[N_FIELDS + 1];
+        StMeta meta[N_FIELDS + 1 + N_AVERAGE_FIELDS];
         int n_meta = make_meta(scratch, &state, meta);
+        average.first = first.step;
+        if (n > 1 || judge) /* a copy of one is as it was */
+            n_meta += make_average_meta(scratch, &average, meta + n_meta);
         ok = st_write_checked(diags, path, tensors, n_tensors, meta, n_meta);
     }
     for (int i = 0; i < n; i++)

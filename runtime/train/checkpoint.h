@@ -95,9 +95,28 @@ bool checkpoint_load(Diagnostics *diags, Arena *arena, const char *path, Store *
  * errors. */
 bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, Store *store,
                             TrainState *state);
-/* Writes to PATH the mean of n checkpoints. The state, and tensors that are not f32 or f64 params,
- * are the last checkpoint's. The store says which tensors are params. False after errors. */
+/* CheckpointAverage: what the mean of checkpoints says of itself, in the file that it is.
+ *   of       how many there are; 0: the file is no mean, or one of an older version
+ *   first    the step of the oldest
+ *   by       TrainBest.by of the validation that compared it with the best checkpoint; NULL: none
+ *   figure   its own, beside the best checkpoint's; NAN: there is none
+ *   better   whether it is the better one */
+typedef struct CheckpointAverage {
+    int64_t of, first;
+    const char *by;
+    double figure, best;
+    bool better;
+} CheckpointAverage;
+/* Called when the store's params are the mean, before it is written: fills all but `of` and
+ * `first`. False after an error. */
+typedef bool CheckpointJudge(void *user, CheckpointAverage *average);
+/* Writes to PATH the mean of n checkpoints, oldest first. The state, and tensors that are not f32
+ * or f64 params, are the last checkpoint's. The store says which tensors are params; with `judge`
+ * they are the mean afterwards, else they are not changed. False after errors. */
 bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
-                        const char *const *paths, int n, Store *store);
+                        const char *const *paths, int n, Store *store, CheckpointJudge *judge,
+                        void *user);
+/* Of an open file; texts are the file's. */
+CheckpointAverage checkpoint_average_of(const StFile *file);
 
 #endif

@@ -77,10 +77,32 @@ static void put_samples(const TrainReport *report, JsonWriter *json)
     json_close(json, '}');
 }
 
+static void put_validation(const TrainReport *report, JsonWriter *json)
+{
+    put_figures(&report->figures, "", json);
+    json_put_bool(json, "best", report->best);
+    if (report->best_by)
+        json_put_text(json, "best_by", report->best_by);
+    put_valid(report, json);
+    put_samples(report, json);
+}
+
+static void put_average(const TrainReport *report, JsonWriter *json)
+{
+    json_put_integer(json, RUNLOG_AVERAGED, report->averaged);
+    json_put_integer(json, "averaged_first", report->averaged_first);
+    json_put_number(json, "seconds", report->seconds, DIGITS);
+    put_validation(report, json);
+}
+
 void runlog_put(const TrainReport *report, JsonWriter *json)
 {
     json_put_integer(json, "step", report->step);
     json_put_integer(json, "epoch", report->epoch);
+    if (report->averaged) {
+        put_average(report, json);
+        return;
+    }
     json_put_number(json, "loss", report->loss, DIGITS);
     json_put_number(json, "rate", report->rate, DIGITS);
     json_put_number(json, "gradient_norm", report->gradient_norm, DIGITS);
@@ -91,14 +113,8 @@ void runlog_put(const TrainReport *report, JsonWriter *json)
         json_put_number(json, "waited_for_network", report->waited_for_network, DIGITS);
     }
     json_put_number(json, "seconds", report->seconds, DIGITS);
-    if (report->validated) {
-        put_figures(&report->figures, "", json);
-        json_put_bool(json, "best", report->best);
-        if (report->best_by)
-            json_put_text(json, "best_by", report->best_by);
-        put_valid(report, json);
-        put_samples(report, json);
-    }
+    if (report->validated)
+        put_validation(report, json);
 }
 
 static bool log_error(Diagnostics *diags, const char *path, int error)

@@ -40,7 +40,14 @@ typedef struct TrainReport {
     /* TrainBest.by of the validation; NULL: no validation, or a line of an older version */
     const char *best_by;
     bool validated, best;
+
+    /* of how many checkpoints the validated params are the mean, and the step of the oldest; 0:
+     * they are those of the step. `best`: the mean is better than the best checkpoint */
+    int64_t averaged, averaged_first;
 } TrainReport;
+
+/* The member that makes a line one of a mean (TrainReport.averaged). */
+#define RUNLOG_AVERAGED "averaged"
 
 /* FOLDER/step-STEP.safetensors, in the arena. */
 const char *run_step_path(Arena *arena, const char *folder, int64_t step);
@@ -53,8 +60,9 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
 bool runlog_add(Diagnostics *diags, const char *folder, const TrainReport *report);
 /* RunLog: the lines of a log, in order. */
 typedef VEC(TrainReport) RunLog;
-/* Reads log.jsonl of the folder of a run into the arena; empty if there is no such file. A last
- * line without a line break is still being written, and left out. A figure that a line lacks is
+/* Reads log.jsonl of the folder of a run into the arena; empty if there is no such file. The lines
+ * of means are no reports of a step, and left out; so is a last line without a line break, which is
+ * still being written. A figure that a line lacks is
  * NAN. False after errors, which name the line. (runlog_read.c) */
 bool runlog_read(Diagnostics *diags, Arena *arena, FileReach run, RunLog *log);
 /* TrainHas: whether the checkpoint of a step is there. */

@@ -100,6 +100,8 @@ bool runlog_read(Diagnostics *diags, Arena *arena, FileReach run, RunLog *log)
                        "no report of a training: %s", problem ? problem : "an object is expected");
             return false;
         }
+        if (json_member(line, RUNLOG_AVERAGED))
+            continue;
         get_report(arena, line, &report);
         vec_push(arena, *log, report);
     }

@@ -41,6 +41,14 @@ for file in model.tfg vocab.txt run.json log.jsonl best.safetensors last.safeten
 done
 grep -q '"valid_bleu"' run/log.jsonl || fail "no validation in the log"
 grep -q '"ended": "done"' summary.json || fail "summary: $(cat summary.json)"
+# The average of steps 300 to 400 is validated, and told of; the run answers with the better one.
+grep -q '"average": {"step": 400, .*"averaged": 3, "averaged_first": 300, .*"best": ' summary.json ||
+    fail "the average in the summary: $(cat summary.json)"
+grep -q 'average of 3 checkpoints, steps 300 to 400  valid loss' run.err || fail "the average: $(cat run.err)"
+answers=$("$tfc" info run | sed -n 's/^  answers \([a-z]*\)\.safetensors: the average.* the best checkpoint.*/\1/p')
+grep -q "run answers with run/$answers.safetensors: the average" run.err || fail "answers: $answers; $(cat run.err)"
+"$tfc" translate run --input valid.src >own.txt
+"$tfc" translate run --input valid.src --checkpoint $answers | cmp - own.txt || fail "the run answers otherwise"
 mv model.tfg away.tfg # a run is complete in itself
 unset TFC_LIBRARY
 mv run moved

@@ -364,6 +364,48 @@ static void checkpoints_are_kept_and_averaged(void **state)
     close_bench(&bench);
 }
 
+/* The mean is validated like a step, and is the run's only if it is the better one. */
+static void an_average_is_judged(void **state)
+{
+    (void)state;
+    for (int better = 0; better < 2; better++) {
+        Bench bench;
+        open_bench(&bench);
+        const double figures[] = {3, 2, 2.5, 2.2, better ? 1.5 : 2};
+        memcpy(bench.valid, figures, sizeof figures);
+        bench.settings.validate_every = 10;
+        bench.settings.average = 3;
+        bench.settings.best.by = "loss";
+        assert_int_equal(run(&bench, true), TRAIN_DONE);
+        assert_int_equal(bench.n_valid, 5);
+        assert_int_equal(bench.state.best_step, 20); /* a mean is no step */
+        StFile *file = st_open(&bench.diags, bench.arena, in_folder(&bench, "average.safetensors"));
+        const CheckpointAverage average = checkpoint_average_of(file);
+        assert_int_equal(average.of, 3);
+        assert_int_equal(average.first, 20);
+        assert_string_equal(average.by, "loss");
+        assert_true(average.figure == figures[4] && average.best == 2);
+        assert_int_equal(average.better, better);
+        const float *params = store_find(bench.store, "w")->data; /* what was validated */
+        for (int i = 0; i < N; i++)
+            assert_true(params[i] == (float)st_value(st_find(file, "w"), i));
+        st_close(file);
+        const Source *log =
+            file_read(&bench.diags, bench.arena, in_folder(&bench, "log.jsonl"), 1 << 20);
+        const char *line = strstr(log->text, "\"averaged\": 3, \"averaged_first\": 20, ");
+        assert_non_null(line);
+        assert_non_null(strstr(line, better ? "\"best\": true" : "\"best\": false"));
+        RunLog lines; /* of steps */
+        assert_true(
+            runlog_read(&bench.diags, bench.arena, (FileReach){.folder = bench.folder}, &lines));
+        assert_int_equal(lines.count, 4);
+        double seconds;
+        assert_true(runlog_cut(&bench.diags, bench.folder, 37, &seconds));
+        assert_true(seconds == vec_last(lines).seconds);
+        close_bench(&bench);
+    }
+}
+
 static void patience_stops_and_best_stays(void **state)
 {
     (void)state;
@@ -551,6 +593,7 @@ int main(void)
         cmocka_unit_test(resuming_gives_the_same_bytes),
         cmocka_unit_test(a_kill_goes_back_to_the_last_checkpoint),
         cmocka_unit_test(checkpoints_are_kept_and_averaged),
+        cmocka_unit_test(an_average_is_judged),
         cmocka_unit_test(patience_stops_and_best_stays),
         cmocka_unit_test(a_nan_leaves_the_last_good_checkpoint),
         cmocka_unit_test(a_gradient_that_is_no_number_updates_nothing),
