@@ -201,10 +201,16 @@ static Known to_whole(Known a, bool down, BandRange range)
     return a;
 }
 
+/* Whether it may be 0, as the model's constants say; a length, or what else has no bounds, is
+ * not. */
+static bool may_be_zero(const Known *k)
+{
+    return k->low <= 0 && k->high >= 0 && !isinf(k->low) && !isinf(k->high);
+}
+
 static Known quotient(Known a, Known b, DType dtype, BandRange range)
 {
-    /* It may be 0, as the model's constants say; a length, or what else has no bounds, is not. */
-    bool zero = b.low <= 0 && b.high >= 0 && !isinf(b.low) && !isinf(b.high);
+    bool zero = may_be_zero(&b);
     bool infinite = a.minus || a.plus || zero;
     if (!dtype_is_float(dtype)) {
         if (known_is_exact(&a) && known_is_exact(&b) && b.low != 0)
@@ -327,7 +333,7 @@ static Known converted(Known a, DType from, DType to, BandRange range)
 static Known of_function(const Op *op, Known a, DType dtype, BandRange range)
 {
     double value, least, greatest, ends[] = {-INFINITY, INFINITY, 0};
-    const bool may_be[] = {a.minus, a.plus, a.low <= 0 && a.high >= 0 && !isinf(a.low)};
+    const bool may_be[] = {a.minus, a.plus, may_be_zero(&a)};
     Known k = known_nothing();
     if (known_is_exact(&a) && fold_value(op->kind, dtype, &a.low, &value))
         return known_exactly(value);

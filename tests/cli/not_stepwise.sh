@@ -47,6 +47,16 @@ for masked in 's + mask(s, causal(T))' 'mask(s, causal(T)) - s'; do
     scores "$masked" >masked.tfg
     "$tfc" dump masked.tfg --function decode_step --stage graph >/dev/null || fail "masked: $masked"
 done
+# A length is not 0, whether it divides or is what a power below 0 or a logarithm is taken of.
+for scaled in 'x / n' 'x / n ^ 0.5' 'x * n ^ -0.5' 'x * rsqrt(n)' 'x * log(n)' 'x * log(n) ^ -2'; do
+    cat >scaled.tfg <<END
+model m
+use transformer_pre_norm
+const vocab = 64, layers = 2, d_model = 32, heads = 4, d_ff = 32
+block encoder_layer(x) { n = reshape(lengths(S), [B, 1, 1]); return $scaled }
+END
+    "$tfc" dump scaled.tfg --function decode_step --stage graph >/dev/null || fail "lengths of the source: $scaled"
+done
 # Nobody asked for decoding: it is left out.
 scores s >undecodable.tfg
 "$tfc" check undecodable.tfg --samples 1 >out.txt 2>err.txt || fail "check of a model that does not decode: $(cat out.txt)"
