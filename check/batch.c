@@ -23,6 +23,7 @@ SyntheticOptions check_shape(const Check *check, const CheckBatch *batch)
     *lengths = (BatchLengths){batch->n, (int32_t *)batch->source, (int32_t *)batch->target};
     SyntheticOptions shape = {.batch = batch->n,
                               .ragged = batch->drawn,
+                              .shares = check->shares,
                               .lengths = batch->drawn ? NULL : lengths,
                               .seed = check->seed};
     for (int64_t i = 0; i < batch->n; i++) {
@@ -40,7 +41,15 @@ const char *check_without(Check *check, const char *list, const CheckBatch *batc
                         *list ? "," : "", batch->name);
 }
 
-bool check_choose_batch(Check *check, Variant *gradient)
+static bool reads_floats(const Variant *v)
+{
+    bool reads = false;
+    FOR_OPS (op, &v->meaning->body)
+        reads |= op->kind == OP_input && dtype_is_float(op->results[0].type.dtype);
+    return reads;
+}
+
+static bool find_usual(Check *check, Variant *gradient)
 {
     check->passed_over = "";
     for (int i = 0; i < check_batch_count && !check->usual; i++) {
@@ -52,7 +61,24 @@ bool check_choose_batch(Check *check, Variant *gradient)
         else
             check->passed_over = check_without(check, check->passed_over, &check_batches[i]);
     }
-    if (check->usual && *check->passed_over)
+    return true;
+}
+
+bool check_choose_batch(Check *check, Variant *gradient)
+{
+    if (!find_usual(check, gradient))
+        return false;
+    if (!check->usual && reads_floats(gradient)) { /* it may read probabilities, or lengths */
+        check->shares = true;
+        if (!find_usual(check, gradient))
+            return false;
+        check->shares = check->usual != NULL;
+    }
+    if (check->shares)
+        check->passed_over = arena_printf(check->job->arena,
+                                          "; float inputs from 0 to 1: below 0 no loss is finite%s",
+                                          check->passed_over);
+    else if (check->usual && *check->passed_over)
         check->passed_over =
             arena_printf(check->job->arena, "; on %s%s", check->usual->name, check->passed_over);
     return true;

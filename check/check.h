@@ -31,6 +31,7 @@ typedef struct Check {
     /* the first batch with a finite loss, NULL if none has one; without a loss the first batch */
     const CheckBatch *usual;
     const char *passed_over; /* text for a row: the batches before `usual`; "": there are none */
+    bool shares; /* made-up floats are from 0 to 1, as no others have given a finite loss */
     VEC(CheckRow) rows;
 } Check;
 
@@ -78,7 +79,7 @@ double check_element(TfcType type, const void *data, int64_t i);
 
 /* `list`, a text that names batches without a finite loss ("": none so far), with one more. */
 const char *check_without(Check *check, const char *list, const CheckBatch *batch);
-/* Sets check->usual and check->passed_over by the loss of a variant; false after an error. */
+/* Sets check->usual, passed_over and shares by the loss of a variant; false after an error. */
 bool check_choose_batch(Check *check, Variant *gradient);
 
 /* An output's error is divided by the output's norm, or by this part of the greatest output's norm

@@ -1,7 +1,10 @@
 /* Compiled code against the oracle, which shares nothing with it: every output, and every param
  * that a run changes, on every batch. No element may be further off than rounding can bring it;
- * as that bound grows with every op, each tensor is held to a part of its size, too. */
+ * as that bound grows with every op, each tensor is held to a part of its size, too, or to what
+ * the roundings of what is read make of it, if that is more. */
 #include "check/interpret.h"
+
+#include "base/philox.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,10 +15,14 @@ typedef struct Pair {
     TfcType type;
     const void *found;
     double size, apart;         /* ||expected|| and ||found - expected|| of what is finite */
+    double shift;               /* ||expected - expected of what is read, rounded otherwise|| */
     int64_t open, wrong, worst; /* may be anything; beyond the bound; the element most apart */
 } Pair;
 
 typedef VEC(Pair) MeaningPairs;
+
+/* A result has gone through so many roundings, of which those of what is read are one. */
+static const double ROUNDINGS = 32;
 
 typedef struct Tally {
     int64_t elements, open;
@@ -59,7 +66,9 @@ static void judge_pair(Check *check, const Pair *p, double greatest, const Check
                        Tally *t)
 {
     Arena *arena = check->job->arena;
-    double part = p->apart > 0 ? p->apart / fmax(p->size, CHECK_SMALL * greatest) : 0;
+    const double size = fmax(p->size, CHECK_SMALL * greatest);
+    const double part = p->apart > 0 ? p->apart / size : 0,
+                 tolerance = fmax(t->tolerance, ROUNDINGS * p->shift / size);
     t->elements += p->expected->count;
     t->open += p->open;
     if (p->open && !t->open_batch)
@@ -68,7 +77,7 @@ static void judge_pair(Check *check, const Pair *p, double greatest, const Check
         t->worst = part;
         t->worst_name = arena_strdup(arena, p->expected->name);
     }
-    if (part <= t->tolerance && !p->wrong)
+    if (part <= tolerance && !p->wrong)
         return;
     t->n_wrong++;
     if (!t->wrong)
@@ -93,10 +102,47 @@ static void add_pairs(MeaningPairs *pairs, Interpreted *in, Variant *v)
         const OracleTensor *expected = &in->run.assigned.data[i];
         const StoreTensor *param = store_find(v->store, expected->name);
         if (param) {
-            Pair pair = {expected, param->type, param->data, 0, 0, 0, 0, 0};
+            Pair pair = {.expected = expected, .type = param->type, .found = param->data};
             vec_push(in->arena, *pairs, pair);
         }
     }
+}
+
+/* Moves each f32 that the function reads by half a unit of its last place, up or down. */
+static void round_otherwise(const Check *check, Interpreted *in)
+{
+    for (size_t g = 0; g < in->given.count; g++) {
+        OracleTensor *given = &in->given.data[g];
+        for (int64_t i = 0; given->type.dtype == DT_F32 && i < given->count; i++) {
+            const uint32_t key[2] = {(uint32_t)check->seed, 79},
+                           counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), (uint32_t)g, 0};
+            uint32_t random[4];
+            philox4x32(counter, key, random);
+            given->data[i] *= random[0] & 1 ? 1 + 0x1p-24 : 1 - 0x1p-24;
+        }
+    }
+}
+
+static double distance_of(const OracleTensor *a, const OracleTensor *b)
+{
+    double distance = 0;
+    for (int64_t i = 0; i < a->count; i++)
+        if (isfinite(a->data[i] - b->data[i]))
+            distance += (a->data[i] - b->data[i]) * (a->data[i] - b->data[i]);
+    return sqrt(distance);
+}
+
+/* The condition of what is computed: how far each tensor moves with what is read. */
+static bool measure_shifts(Check *check, Interpreted *in, Variant *v, MeaningPairs *pairs)
+{
+    MeaningPairs moved = {0};
+    round_otherwise(check, in);
+    if (!interpreted_run(in))
+        return false;
+    add_pairs(&moved, in, v);
+    for (size_t i = 0; i < pairs->count; i++)
+        pairs->data[i].shift = distance_of(pairs->data[i].expected, moved.data[i].expected);
+    return true;
 }
 
 static bool compare_batch(Check *check, Variant *v, const CheckBatch *batch, Tally *t)
@@ -115,6 +161,11 @@ static bool compare_batch(Check *check, Variant *v, const CheckBatch *batch, Tal
         measure_pair(&pairs.data[i]);
         greatest = fmax(greatest, pairs.data[i].size);
     }
+    bool beyond = false;
+    for (size_t i = 0; i < pairs.count; i++)
+        beyond |=
+            pairs.data[i].apart > t->tolerance * fmax(pairs.data[i].size, CHECK_SMALL * greatest);
+    ok = ok && (!beyond || measure_shifts(check, &in, v, &pairs));
     for (size_t i = 0; i < pairs.count; i++)
         judge_pair(check, &pairs.data[i], greatest, batch, t);
     interpreted_close(&in);

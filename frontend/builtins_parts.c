@@ -78,10 +78,16 @@ static bool find_sum(Elab *e, const Node *call, int n, const Dim *parts, Dim *su
         if (form_of_dims(e->module, 1, sum, &form) && same_form(&form, &wanted))
             return true;
     }
-    const char *text = ir_formula_text(e->module, &wanted, e->arena);
-    elab_error(e, call,
-               "`%s`: no dimension is as long as the parts together; `dim C = %s` makes one",
-               expression_text(e->arena, call), text);
+    const char *makes = "";
+    for (int i = 0; i < wanted.n; i++)
+        if (counts_rows(e, wanted.terms[i].symbol))
+            makes = arena_printf(e->arena, ", and none can be: `%s` counts the rows of a batch",
+                                 e->module->symbols.data[wanted.terms[i].symbol].name);
+    if (!*makes)
+        makes = arena_printf(e->arena, "; `dim C = %s` makes one",
+                             ir_formula_text(e->module, &wanted, e->arena));
+    elab_error(e, call, "`%s`: no dimension is as long as the parts together%s",
+               expression_text(e->arena, call), makes);
     return false;
 }
 

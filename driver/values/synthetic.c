@@ -175,7 +175,7 @@ static void add_input(Binding *binding, const Module *module, const Op *input, u
         if (whole)
             ints[i] = draw_id(&ranges, below, i, u);
         else
-            floats[i] = 2 * u - 1;
+            floats[i] = o->shares ? u : 2 * u - 1;
     }
     add_tensor(binding, name, whole ? ST_I32 : ST_F64, type->rank, dims,
                whole ? (const void *)ints : floats);

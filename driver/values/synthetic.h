@@ -26,6 +26,7 @@ typedef struct SyntheticOptions {
     /* lengths of each sentence, in place of the above; `batch` must then be their n, and
      * source_length and target_length at least their longest; NULL: none */
     const BatchLengths *lengths;
+    bool shares; /* floats from 0 to 1, as probabilities are */
     uint64_t seed;
 } SyntheticOptions;
 
@@ -36,7 +37,7 @@ int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
 /* Adds a tensor to binding->made for each input of the model, and NAME.lengths for a ragged one.
  * The values are drawn by the seed: ids of their ranges (ports_ids; without one below the number of
- * classes that they are compared with, of the vocabulary, or 4), bools, floats in [-1, 1). Binds
+ * classes that they are compared with, of the vocabulary, or 4), bools, floats in [-1, 1) or, as shares, [0, 1). Binds
  * the dimensions. */
 void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options);
 

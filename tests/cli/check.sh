@@ -55,6 +55,18 @@ END
 finds never.tfg 'a loss that is a number'
 says 'no finite loss on mixed lengths, longer sources, .*an empty target'
 
+# Inputs may be probabilities.
+model teacher <<'END'
+input teacher : float[B, S~, 6]
+loss = -mean(sum(softmax(log(teacher + 1e-9) / 2) * log_softmax(x), -1))
+END
+passes teacher.tfg
+says 'float inputs from 0 to 1: below 0 no loss is finite'
+
+# What is badly conditioned (the bound of an exponent by its row's maximum, whose own gradient cancels)
+# is held to what roundings make of it.
+"$tfc" check "$root/tests/strangers/mlstm.tfg" --samples 2 >out 2>err || fail "mlstm: $(cat out err)"
+
 # A gradient takes what stop() gives, and states, as given: so do the differences. (That wrong ones are
 # found: tests/check.)
 model stopped <<'END'

@@ -22,7 +22,7 @@ argmax() {
     python3 "$root/tests/cli/argmax.py" "$tfc" "$1" decoded >different || fail "$1: other tokens than the argmax: $(cat decoded)"
     [ "$(cat different)" -gt 1 ] || fail "$1: one token again and again shows nothing: $(cat decoded)"
 }
-writes="causal_a causal_b causal_c causal_d causal_e causal_f causal_g causal_h derive_shape deepseek_moe deltanet gpt_oss minlstm
+writes="causal_a causal_b causal_c causal_d causal_e causal_f causal_g causal_h derive_shape deepseek_moe deltanet gpt_oss minlstm mlstm
     mla prefix_tuning replaced_output two_ahead"
 translates="distill ema perceiver performer schedule_free state_steps"
 for name in $writes $translates; do # in a moment: what each step computes
