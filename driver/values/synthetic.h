@@ -37,8 +37,8 @@ int64_t lengths_read(Job *job, const char *path, BatchLengths **batches);
 
 /* Adds a tensor to binding->made for each input of the model, and NAME.lengths for a ragged one.
  * The values are drawn by the seed: ids of their ranges (ports_ids; without one below the number of
- * classes that they are compared with, of the vocabulary, or 4), bools, floats in [-1, 1) or, as shares, [0, 1). Binds
- * the dimensions. */
+ * classes that they are compared with, of the vocabulary, or 4), bools, floats in [-1, 1) or, as
+ * shares, [0, 1). Binds the dimensions. */
 void synthetic_inputs(Binding *binding, const Module *module, const SyntheticOptions *options);
 
 /* Floating-point operations of the products of a function before it is lowered, for the bound
