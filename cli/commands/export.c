@@ -6,6 +6,7 @@
 #include "driver/exchange/onnx/export.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/published.h"
+#include "driver/run/quantise.h"
 #include "driver/run/weights.h"
 
 #include <string.h>
@@ -17,6 +18,20 @@ typedef struct Export {
     TextList only;
 } Export;
 
+/* Of a run in integers the GGUF has the same ones, unless another type is given. */
+static bool write_gguf(Job *job, const Session *session, const Export *o,
+                       const ModelArgument *model, Store *store, WeightsExport what)
+{
+    const char *own = NULL;
+    Map floats;
+    if (model->run && !quantise_gguf(job, model->run, session->model->module, &own, &floats))
+        return false;
+    const char *type = o->type ? o->type : own ? own : "f32";
+    if (own && !strcmp(type, own))
+        what.floats = &floats;
+    return gguf_export(job, model->run, session->model, store, &what, type, o->out);
+}
+
 /* The store as the format has it. */
 static bool write_params(Job *job, Session *session, const Export *o, const ModelArgument *model,
                          Store *store, const Map *parts)
@@ -27,8 +42,7 @@ static bool write_params(Job *job, Session *session, const Export *o, const Mode
     if (!strcmp(o->format, "marian"))
         return npz_export(job, model->run, store, &what, o->out);
     if (!strcmp(o->format, "gguf"))
-        return gguf_export(job, model->run, session->model, store, &what, o->type ? o->type : "f32",
-                           o->out);
+        return write_gguf(job, session, o, model, store, what);
     if (strcmp(o->format, "onnx"))
         return weights_export(job, session->model, store, &what, o->out);
     const Function *function = session_function(session, o->function ? o->function : "forward");
@@ -98,7 +112,7 @@ static const Option options[] = {
      "for llama.cpp, with tokenizer and chat template, for runs that come from tfc import (as FILE\n"
      "ends: .safetensors or none, /, .npz, .onnx, .gguf)"},
     {"type", "f32|f16|bf16|q8_0|q4_0", FIELD(Export, type), 0, NULL,
-     "type of the matrices with --format gguf (f32); with hf type of all floats: f32, f16 or bf16 (as\n"
+     "type of the matrices with --format gguf (f32, of a run in q8_0 or int4 its own); with hf type of all floats: f32, f16 or bf16 (as\n"
      "the imported weights had)"},
     {"function", "NAME", FIELD(Export, function), 0, NULL,
      "function for --format onnx: forward, encode or decode_step (forward)"},

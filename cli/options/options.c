@@ -88,6 +88,25 @@ static void print_help(const Command *command)
 
 /* ---- values ---- */
 
+/* Two words for one format: GGUF's, and that of --dtype. Where a choice has one of them, either is
+ * taken. */
+static const char *const same_format[] = {"int4", "q4_0"};
+
+/* The choice that the word names; NULL: none of them. */
+static const char *find_choice(const char *const *names, size_t n, const char *word)
+{
+    const char *other = !strcmp(word, same_format[0])   ? same_format[1]
+                        : !strcmp(word, same_format[1]) ? same_format[0]
+                                                        : NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(names[i], word))
+            return names[i];
+    for (size_t i = 0; other && i < n; i++)
+        if (!strcmp(names[i], other))
+            return names[i];
+    return NULL;
+}
+
 /* What other programs' words are here, of those of `names`: NULL: another word, or none of them. */
 static const char *known_choice(const char *const *names, size_t n, const char *word)
 {
@@ -114,15 +133,19 @@ static const char *choice_hint(Job *job, const char *const *names, size_t n, con
                : text_suggest(job->arena, "'", word, names, n);
 }
 
-/* NULL if `word` is one of "a|b|c", else the list with the nearest of it. */
-static const char *expected_choice(Job *job, const char *choices, const char *word)
+/* Sets *choice to that of "a|b|c" which `word` names; NULL, or else the list with the nearest of
+ * it. */
+static const char *expected_choice(Job *job, const char *choices, const char *word,
+                                   const char **choice)
 {
     VEC(const char *) names = {0};
     char *list = arena_strdup(job->arena, choices), *rest = NULL;
-    for (char *name = strtok_r(list, "|", &rest); name; name = strtok_r(NULL, "|", &rest)) {
-        if (!strcmp(name, word))
-            return NULL;
+    for (char *name = strtok_r(list, "|", &rest); name; name = strtok_r(NULL, "|", &rest))
         vec_push(job->arena, names, name);
+    const char *found = find_choice(names.data, names.count, word);
+    if (found) {
+        *choice = found;
+        return NULL;
     }
     return arena_printf(job->arena, "%s%s", choices,
                         choice_hint(job, names.data, names.count, word));
@@ -163,11 +186,10 @@ static const char *store_text(Job *job, const Option *option, const char *text, 
 {
     if (is_lost_path(option, text))
         return "a path";
-    const char *expected =
-        option_is_choice(option) ? expected_choice(job, option->value, text) : NULL;
-    if (!expected)
-        *field = text;
-    return expected;
+    if (option_is_choice(option))
+        return expected_choice(job, option->value, text, field);
+    *field = text;
+    return NULL;
 }
 
 static const char *store_size(Job *job, const Option *option, const char *text, int64_t *field)

@@ -15,6 +15,7 @@ typedef struct GgufExport {
     Job *job;
     const char *run, *folder; /* of the published files */
     const GgufType *type;
+    const Map *floats; /* WeightsExport.floats */
     ImportConfig config;
     const GgufArchitecture *architecture;
     GgufWriter writer;
@@ -328,7 +329,9 @@ static bool name_tensor(GgufExport *x, int64_t i)
     tensor->name = gguf_name_text(x->job->arena, row->theirs, block);
     if (from->type != ST_F32 || !st_count(tensor) || !lay_out(x, row, tensor))
         return job_error(x->job, "the tensor '%s' has another shape than llama.cpp's", from->name);
-    *type = from->rank > 1 && row->how != GGUF_UNROUNDED ? x->type : gguf_type_named("f32");
+    const bool is_float = from->rank < 2 || row->how == GGUF_UNROUNDED ||
+                          (x->floats && map_has(x->floats, x->weights.params[i]));
+    *type = is_float ? gguf_type_named("f32") : x->type;
     const int64_t beside = tensor->dims[tensor->rank - 1];
     if ((*type)->blocks && beside % (*type)->blocks->elements) {
         diag_remark(&x->job->diags, (Loc){0},
@@ -392,7 +395,8 @@ bool gguf_export(Job *job, const char *run, const Model *model, Store *store,
     GgufExport x = {.job = job,
                     .run = run ? run : "",
                     .folder = published_folder(job, run, "gguf"),
-                    .type = gguf_type_named(type)};
+                    .type = gguf_type_named(type),
+                    .floats = what->floats};
     const int64_t vocab =
         begin_export(&x, model, what) ? import_config_size(job, &x.config, "vocab_size") : -1;
     bool ok = vocab >= 0 && put_config(&x) &&

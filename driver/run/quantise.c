@@ -8,6 +8,7 @@
 #include "driver/run/folder.h"
 #include "driver/run/model_argument.h"
 #include "driver/run/new_folder.h"
+#include "driver/run/published.h"
 #include "driver/run/weights.h"
 #include "passes/pass.h"
 #include "runtime/product/integers.h"
@@ -445,7 +446,32 @@ static bool write_run(Job *job, RunFolder *run, RunRecord *record, const Quantis
     record->command = o->command;
     return new_folder_end(&new, write_params(job, &run->session, o, checkpoint, new.made, params) &&
                                     run_folder_write(job, new.made, &run->session, run->vocab,
-                                                     &run->columns, record));
+                                                     &run->columns, record) &&
+                                    published_keep(job, o->run, NULL, new.made));
+}
+
+/* ---- what a GGUF of it has ---- */
+
+bool quantise_gguf(Job *job, const char *run, const Module *module, const char **type, Map *floats)
+{
+    const char *path = file_in(job->arena, run, RUN_WEIGHTS "/model.safetensors");
+    *type = NULL;
+    map_init(floats, job->arena);
+    if (!file_exists(path))
+        return true;
+    StFile *file = st_open(&job->diags, job->arena, path);
+    if (!file)
+        return false;
+    const char *word = st_meta(file, ST_QUANTISED);
+    *type = !word ? NULL : !strcmp(word, "q8_0") ? "q8_0" : !strcmp(word, "int4") ? "q4_0" : NULL;
+    for (size_t i = 0; *type && i < module->params.count; i++) {
+        const char *name = module->params.data[i]->name;
+        const StTensor *tensor = st_find(file, name);
+        if (!tensor || !tensor->scales.data)
+            map_set(floats, name, (void *)(uintptr_t)name);
+    }
+    st_close(file);
+    return true;
 }
 
 /* False after an error: the params cannot be read, or were rounded before. */

@@ -42,4 +42,9 @@ bool quantise_check(Job *job, const QuantiseOptions *options);
  * nothing is written. */
 bool quantise_run(Job *job, const QuantiseOptions *options, QuantisedParams *params);
 
+/* Sets *type to the type of a GGUF whose blocks have the integers of the run, and *floats to the
+ * names of its params that are no integers. NULL: no such type, or tfc quantize has not made the
+ * run. False after an error. */
+bool quantise_gguf(Job *job, const char *run, const Module *module, const char **type, Map *floats);
+
 #endif

@@ -47,12 +47,15 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
  *   only     patterns (patterns.h) of the params that are written; NULL or empty: all
  *   without  names of params that are left out; NULL: none
  *   half     of weights_export: the type of floats; NULL: f32
- *   types    of weights_export: tensors of another type (HalfType by name); NULL: none */
+ *   types    of weights_export: tensors of another type (HalfType by name); NULL: none
+ *   floats   of gguf_export: names of params that stay f32 where others become integers; NULL:
+ *            none */
 typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
     const struct HalfType *half;
     const Map *types;
+    const Map *floats;
 } WeightsExport;
 /* HalfType: a type of two bytes: f16 or bf16.
  *   limit   the least magnitude that it has no finite number for */

@@ -38,6 +38,56 @@ mkdir again # general.name is that of the run
 "$tfc" import f32.gguf -o again/gguf
 "$tfc" export again/gguf -o again.gguf
 cmp f32.gguf again.gguf || fail "a GGUF that is imported and exported is another file"
+# A quantised run keeps what import kept, and its GGUF has the same integers; what is kept stays f32. Either word
+# names the format of int4. (Rows of whole blocks: a wider model.)
+mkdir wide
+cp gguf/published/tokenizer* wide
+python3 - folder/config.json wide <<'END'
+import array, json, random, struct, sys
+config = json.load(open(sys.argv[1]))
+config.update(hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1)
+config.pop("head_dim", None)
+json.dump(config, open(sys.argv[2] + "/config.json", "w"))
+layer = {"input_layernorm": [32], "post_attention_layernorm": [32], "self_attn.q_proj": [32, 32], "self_attn.k_proj": [16, 32],
+         "self_attn.v_proj": [16, 32], "self_attn.o_proj": [32, 32], "mlp.gate_proj": [64, 32], "mlp.up_proj": [64, 32],
+         "mlp.down_proj": [32, 64]}
+vocab = config["vocab_size"]
+shapes = {"model.embed_tokens.weight": [vocab, 32], "model.norm.weight": [32], "lm_head.weight": [vocab, 32]}
+shapes.update({f"model.layers.0.{name}.weight": shape for name, shape in layer.items()})
+random.seed(7)
+header, data = {}, array.array("f")
+for name, shape in shapes.items():
+    begin, count = 4 * len(data), shape[0] * (shape[1] if len(shape) > 1 else 1)
+    data.extend(random.uniform(-1, 1) for _ in range(count))
+    header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, 4 * len(data)]}
+text = json.dumps(header).encode()
+open(sys.argv[2] + "/model.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data.tobytes())
+END
+"$tfc" import wide -o wide_run 2>err.txt || fail "the wider model: $(cat err.txt)"
+for type in q8_0 int4:q4_0 q4_0; do
+    rm -rf small back
+    "$tfc" quantize wide_run --dtype ${type%:*} --keep embedding -o small >out.txt 2>err.txt || fail "$type: $(cat err.txt)"
+    "$tfc" export small -o small.gguf 2>err.txt || fail "$type: $(cat err.txt)"
+    "$tfc" export small -o typed.gguf --type ${type#*:} 2>err.txt || fail "$type: $(cat err.txt)"
+    cmp small.gguf typed.gguf || fail "$type is not what an export takes by itself"
+    "$tfc" info small.gguf >out.txt
+    grep -q 'token_embd.weight *f32' out.txt || fail "$type: what is kept: $(cat out.txt)"
+    grep -qi "attn_q.weight *${type#*:}" out.txt || fail "$type: $(cat out.txt)"
+    "$tfc" import small.gguf -o back 2>err.txt || fail "$type: $(cat err.txt)"
+    for run in small back; do "$tfc" export $run -o $run.safetensors --format safetensors; done
+    python3 - <<'END' || fail "$type: other values than the run's"
+import array, json, struct
+def tensors(path):
+    data = open(path, "rb").read()
+    size = struct.unpack("<Q", data[:8])[0]
+    at = {name: t["data_offsets"] for name, t in json.loads(data[8:8 + size]).items() if name != "__metadata__"}
+    return {name: array.array("f", data[8 + size + a:8 + size + b]) for name, (a, b) in at.items()}
+small, back = tensors("small.safetensors"), tensors("back.safetensors")
+assert small == back and len(small) > 5
+END
+done
+"$tfc" export gguf -o other.gguf --type int4 2>err.txt && "$tfc" export gguf -o typed.gguf --type q4_0 2>err.txt &&
+    cmp other.gguf typed.gguf || fail "--type int4: $(cat err.txt)"
 for width in rope.dimension_count attention.value_length; do # without the second llama.cpp takes another
     grep -qa "llama.$width" f32.gguf || fail "the GGUF does not say $width"
     python3 - f32.gguf "llama.$width" >other.gguf <<'END'
