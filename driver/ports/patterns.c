@@ -25,17 +25,27 @@ static bool part_meets(const char *pattern, const char *name)
     return ok;
 }
 
+/* Each ** matches as few parts as possible. Where a part behind it does not match, the last **
+ * takes one part more; an earlier ** that took more would only leave fewer parts to what
+ * follows. */
 static bool meets(const char *pattern, const char *name)
 {
-    for (; *pattern; pattern = next_part(pattern), name = next_part(name)) {
+    const char *behind = NULL, *from = NULL; /* where the last ** stands */
+    while (*pattern) {
         if (!strncmp(pattern, "**.", 3)) {
-            bool any = false;
-            for (; *name && !any; name = next_part(name))
-                any = meets(pattern + 3, name);
-            return any;
-        }
-        if (!part_meets(pattern, name))
+            behind = pattern += 3;
+            from = name;
+            if (!*name)
+                return false;
+        } else if (part_meets(pattern, name)) {
+            pattern = next_part(pattern);
+            name = next_part(name);
+        } else if (behind && *from && *(from = next_part(from))) {
+            pattern = behind;
+            name = from;
+        } else {
             return false;
+        }
     }
     return true; /* all that lies under it, too */
 }
