@@ -290,9 +290,16 @@ void put_one_line(Text *out, const char *text)
     token_text_free(&line);
 }
 
-bool has_replaced(const char *text, size_t length)
+int64_t count_replaced(const char *text, size_t length)
 {
-    return length && memmem(text, length, "\357\277\275", 3);
+    int64_t lines = 0;
+    const char *end = text + length;
+    for (const char *at = text; at && at < end;) {
+        const char *found = memmem(at, (size_t)(end - at), "\357\277\275", 3);
+        lines += found != NULL;
+        at = found ? memchr(found, '\n', (size_t)(end - found)) : NULL;
+    }
+    return lines;
 }
 
 void tell_replaced(Job *job, int64_t answers)
@@ -307,7 +314,8 @@ void tell_replaced(Job *job, int64_t answers)
 
 void stream_put(TextStream *stream, const char *text, size_t length)
 {
-    stream->replaced += !stream->options.gives_names && has_replaced(text, length);
+    if (!stream->options.gives_names)
+        stream->replaced += count_replaced(text, length);
     if (stream->output)
         file_write(stream->output, text, length);
     else

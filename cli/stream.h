@@ -25,8 +25,9 @@ enum { WINDOW_BATCHES = 64, WINDOW_LINES = 16384 /* most lines of a window */ };
 typedef struct StreamOptions {
     const char *output; /* NULL: standard output */
     /* records, as `predictor` reads them, in place of texts; NULL: texts. Of the following only
-     * window_lines counts then, and window_values: a window is full from so many values of the
-     * predictions on (0: no limit). An empty record has row -1, a wrong one ends the stream */
+     * window_lines and window_values count then: a window is full once its predictions have
+     * window_values values (0: no limit). An empty record has row -1; a wrong one ends the
+     * stream */
     TableStream *table;
     const Predictor *predictor;
     int64_t window_values;
@@ -67,7 +68,7 @@ typedef struct TextStream {
     int64_t replaced;     /* answers with U+FFFD */
     CorpusText part;      /* records: of the window, and of others around it */
     int64_t at, part_n;   /* where in the part the window ends; records of the part */
-    CorpusText told_text; /* part of which `told` tells places */
+    CorpusText told_text; /* the part of the places in `told` */
     CorpusTold told;      /* of records */
     bool is_wrong;        /* the record at `at` is wrong, which has not been reported */
     bool is_over;         /* reading has ended */
@@ -79,12 +80,12 @@ typedef struct TextStream {
 /* Appends a text as one line, with \n and \r, two characters each, for its line breaks. */
 void put_one_line(Text *out, const char *text);
 
-/* Whether a text has U+FFFD. */
-bool has_replaced(const char *text, size_t length);
+/* How many lines of a text have U+FFFD. */
+int64_t count_replaced(const char *text, size_t length);
 /* Adds a note that this many answers have U+FFFD; none for 0. */
 void tell_replaced(Job *job, int64_t answers);
 
-/* Tells whoever sits at the terminal that text is read from there, if it is. */
+/* Prints, if the text comes from a terminal, that it waits for lines there. */
 void stream_tell_terminal(Job *job);
 /* False after errors; stream_close in any case. */
 bool stream_open(TextStream *stream, Job *job, const StreamOptions *options);

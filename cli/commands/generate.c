@@ -107,9 +107,9 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
     if (!o->json)
         text_string(&out, "\n");
     ok = ok && cli_write(job, o->output, &out);
-    if (ok)
-        tell_replaced(job,
-                      has_replaced(whole.data ? whole.data + behind : "", whole.length - behind));
+    if (ok) /* the answer is one, of however many lines */
+        tell_replaced(
+            job, count_replaced(whole.data ? whole.data + behind : "", whole.length - behind) > 0);
     text_free(&whole);
     text_free(&out);
     ids_free(&growing.ids);

@@ -27,3 +27,17 @@ grep -qE "note: $answers answers? (has|have) U\+FFFD: it stands for tokens that 
 "$tfc" generate run --prompt a --tokens 12 --temperature 50 >out 2>err || fail "$(cat err)"
 grep -q "$(printf '\357\277\275')" out || fail "no such answer: $(cat out)"
 grep -q "note: 1 answer has U+FFFD" err || fail "not told: $(cat err)"
+
+# A window of several answers counts each of them; one on several lines counts once.
+cat >pairs.tfg <<'M'
+model pairs
+use transformer_pre_norm
+const vocab = 8, layers = 1, d_model = 8, d_ff = 8, heads = 1
+train { rate = constant(0.01); batch = tokens(300); max_length = 30 }
+M
+"$tfc" train pairs.tfg --source text --target text --vocab bytes.json --token begin='<s>' --token end='<s>' --steps 1 --out pairs 2>err || fail "$(cat err)"
+for i in 1 2 3 4 5 6 7 8 9; do echo aéa; done >lines
+"$tfc" translate pairs --input lines --sample --temperature 50 --max-tokens 12 >out 2>err || fail "$(cat err)"
+answers=$(grep -c "$(printf '\357\277\275')" out)
+[ "$answers" -ge 2 ] || fail "too few such answers: $(cat out)"
+grep -q "note: $answers answers have U+FFFD" err || fail "not $answers: $(cat err)"
