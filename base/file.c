@@ -435,7 +435,14 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 
 void file_remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
-static bool make_folders(Diagnostics *diags, const char *path, mode_t mode)
+static bool is_link(const char *path)
+{
+    struct stat info;
+    return !lstat(path, &info) && S_ISLNK(info.st_mode);
+}
+
+/* Folders of the path past its first `linked` bytes may not be links. */
+static bool make_folders(Diagnostics *diags, const char *path, size_t linked, mode_t mode)
 {
     char *copy = strdup(path);
     bool ok = copy != NULL;
@@ -447,7 +454,11 @@ static bool make_folders(Diagnostics *diags, const char *path, mode_t mode)
         char kept = *c;
         *c = 0;
         int error = mkdir(copy, mode) ? errno : 0;
-        if (error && !(error == EEXIST && file_is_folder(copy))) {
+        if (error == EEXIST && (size_t)(c - copy) > linked && is_link(copy)) {
+            diag_error(diags, no_place(), "cannot make the folder %s: %s", copy,
+                       file_own_error(ELOOP));
+            ok = false;
+        } else if (error && !(error == EEXIST && file_is_folder(copy))) {
             diag_error(diags, no_place(), "cannot make the folder %s: %s", path,
                        error == EEXIST ? "a file has that name" : strerror(error));
             ok = false;
@@ -462,12 +473,17 @@ static bool make_folders(Diagnostics *diags, const char *path, mode_t mode)
 
 bool file_make_folder(Diagnostics *diags, const char *path)
 {
-    return make_folders(diags, path, 0777);
+    return make_folders(diags, path, SIZE_MAX, 0777);
+}
+
+bool file_make_own_folder(Diagnostics *diags, const char *folder, const char *path)
+{
+    return make_folders(diags, path, strlen(folder), 0777);
 }
 
 bool file_make_private_folder(Diagnostics *diags, const char *path)
 {
-    return make_folders(diags, path, 0700);
+    return make_folders(diags, path, SIZE_MAX, 0700);
 }
 
 const char *file_name(const char *path)

@@ -24,8 +24,8 @@ typedef struct FileReach {
     const char *root;
 } FileReach;
 #define FILE_ANYWHERE ((FileReach){0})
-/* The path of a folder as the system knows it: absolute, without links. In the arena; NULL: the
- * system does not tell, or there is no such folder. */
+/* The path of a folder as the system knows it: absolute, without links. In the arena; NULL:
+ * there is no such folder, or /proc does not show it. */
 const char *file_root(Arena *arena, const char *folder);
 #define FILE_ANY_SIZE UINT64_MAX
 
@@ -115,6 +115,9 @@ bool file_is_folder(const char *path);
  * lead to. Failures are ignored. */
 void file_remove_tree(const char *path);
 bool file_make_folder(Diagnostics *diags, const char *path); /* and its parents; may exist */
+/* The same in FOLDER, a folder of tfc's own that PATH begins with. A link below it is an error, as
+ * in file_open_own. */
+bool file_make_own_folder(Diagnostics *diags, const char *folder, const char *path);
 /* The same, but folders that are made are closed to all other users, whatever the umask. */
 bool file_make_private_folder(Diagnostics *diags, const char *path);
 /* The last part of a path, after the last slash; in `path`. */

@@ -297,8 +297,8 @@ static bool add_spent_minutes(Job *job, const char *run, double *minutes)
     *minutes += spent;
     return (spent >= 0 && *minutes <= LIMIT_minutes) ||
            job_error(job,
-                     "%s: by its last line the run has trained for %g minutes; with those of "
-                     "--minutes expected a number up to %d",
+                     "%s: its last line says that the run has trained for %g minutes, which with "
+                     "those of --minutes is not from 0 to %d: mend or remove that line",
                      file_in(job->arena, run, "log.jsonl"), spent, LIMIT_minutes);
 }
 

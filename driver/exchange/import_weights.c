@@ -62,8 +62,8 @@ static bool copy_shard(const ImportWeights *w, const char *path, const char *to)
     Arena *arena = w->job->arena;
     if (strcmp(path, file_in(arena, w->path, file_name(path))))
         return job_error(w->job,
-                         "%s does not lie beside the index that names it: --copy copies files that "
-                         "do; without it, the run has a link to the weights",
+                         "%s does not lie beside the index that names it, and --copy copies such "
+                         "files alone: put it there, or leave --copy out to link to the weights",
                          path);
     return copy_file(w, job_reach(w->job, w->path), path, file_in(arena, to, file_name(path)));
 }

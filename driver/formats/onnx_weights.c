@@ -89,7 +89,7 @@ static bool read_dims(TensorList *list, OnnxTensor *t, const ProtoField *field)
             size |= (uint64_t)(*at++ & 0x7F) << shift;
         }
         if (more)
-            return tensor_list_refuse(list, NULL, "the sizes of a tensor are damaged");
+            return tensor_list_refuse(list, NULL, "the dimensions of a tensor are damaged");
         if (!add_dim(list, t, size))
             return false;
     }

@@ -63,11 +63,11 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, FileRea
         if (!*name || (strchr(name, '/') && !reach.outside))
             return refuse(
                 diags, arena, path,
-                arena_printf(arena, "\"%s\" leads to no file beside it%s%s", map->keys[i],
-                             *name ? ", but to " : "",
-                             *name ? arena_printf(arena, "%s, which --allow-outside permits",
-                                                  text_visible_name(arena, name))
-                                   : ""));
+                *name ? arena_printf(arena,
+                                     "the file of \"%s\" is %s, which does not lie beside the "
+                                     "index: put it there, or permit it by --allow-outside",
+                                     map->keys[i], text_visible_name(arena, name))
+                      : arena_printf(arena, "no file is named for \"%s\"", map->keys[i]));
         if (map_has(&seen, name))
             continue;
         map_set(&seen, name, shards);

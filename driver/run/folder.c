@@ -18,7 +18,7 @@ static bool write_files(Job *job, const char *folder, const Session *session)
     for (size_t i = 0; i < session->model->files.count; i++) {
         const Source *file = session->model->files.data[i];
         const char *path = file_in(job->arena, folder, model_file_place(session->model, file));
-        if (!file_make_folder(&job->diags, file_folder(job->arena, path)) ||
+        if (!file_make_own_folder(&job->diags, folder, file_folder(job->arena, path)) ||
             !file_write_own(&job->diags, path, file->text, file->length))
             return false;
     }

@@ -31,12 +31,30 @@ static bool is_left_over(const char *name)
     return process && !is_alive(process);
 }
 
-static void sweep(Arena *arena, const char *folder)
+/* Folders of a run that have files of its own. */
+static bool is_own_folder(const char *name)
 {
-    DIR *dir = opendir(folder);
+    static const char *const own[] = {"lib", "used", "published"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (!strcmp(name, own[i]))
+            return true;
+    return false;
+}
+
+/* Removes what is left over in an open folder, which is closed, and in its folders; of the folder
+ * of the run itself in its own ones alone. No link is followed. */
+static void sweep(int folder, bool is_run)
+{
+    DIR *dir = folder < 0 ? NULL : fdopendir(folder);
+    if (!dir && folder >= 0)
+        close(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));)
         if (is_left_over(entry->d_name))
-            unlink(file_in(arena, folder, entry->d_name));
+            unlinkat(folder, entry->d_name, 0);
+        else if (is_run ? is_own_folder(entry->d_name) : entry->d_name[0] != '.')
+            sweep(openat(folder, entry->d_name,
+                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC),
+                  false);
     if (dir)
         closedir(dir);
 }
@@ -90,8 +108,7 @@ bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock)
         return false;
     if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
         diag_remark(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));
-    sweep(job->arena, folder);
-    sweep(job->arena, file_in(job->arena, folder, "lib"));
+    sweep(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), true);
     return true;
 }
 

@@ -32,10 +32,12 @@ static const char *const files[] = {"config.json",
                                     "config_sentence_transformers.json"};
 enum { N_FILES = sizeof files / sizeof files[0], LARGEST_FILE = 256 << 20 };
 
-/* Copies the files of `from`, which is the folder `whole` or lies in it. */
-static bool copy_files(Job *job, const char *whole, const char *from, const char *to)
+/* Copies the files of `from`, which is the folder `whole` or lies in it, to `to`, which is the
+ * folder `own` or lies in it. */
+static bool copy_files(Job *job, const char *whole, const char *from, const char *own,
+                       const char *to)
 {
-    bool ok = file_make_folder(&job->diags, to);
+    bool ok = file_make_own_folder(&job->diags, own, to);
     for (int i = 0; ok && i < N_FILES; i++) {
         if (!file_exists(file_in(job->arena, from, files[i])))
             continue;
@@ -44,7 +46,8 @@ static bool copy_files(Job *job, const char *whole, const char *from, const char
         const char *slash = strchr(files[i], '/');
         const char *folder =
             slash ? arena_strndup(job->arena, files[i], (size_t)(slash - files[i])) : NULL;
-        ok = file && (!slash || file_make_folder(&job->diags, file_in(job->arena, to, folder))) &&
+        ok = file &&
+             (!slash || file_make_own_folder(&job->diags, own, file_in(job->arena, to, folder))) &&
              file_write_own(&job->diags, file_in(job->arena, to, files[i]), file->text,
                             file->length);
     }
@@ -71,13 +74,14 @@ static bool copy_types(Job *job, const char *from, const char *run)
 bool published_keep(Job *job, const char *from, const Source *config, const char *run)
 {
     if (config)
-        return copy_files(job, from, from, kept(job, run)) &&
+        return copy_files(job, from, from, run, kept(job, run)) &&
                file_write_own(&job->diags, file_in(job->arena, kept(job, run), "config.json"),
                               config->text, config->length);
     if (file_exists(file_in(job->arena, from, "config.json")))
-        return copy_files(job, from, from, kept(job, run));
+        return copy_files(job, from, from, run, kept(job, run));
     return !file_is_folder(kept(job, from)) ||
-           (copy_files(job, from, kept(job, from), kept(job, run)) && copy_types(job, from, run));
+           (copy_files(job, from, kept(job, from), run, kept(job, run)) &&
+            copy_types(job, from, run));
 }
 
 bool published_keep_types(Job *job, const Shards *weights, const char *run)
@@ -147,7 +151,7 @@ static bool write_published(Job *job, const char *run, const Model *model, Store
 {
     return weights_export(job, model, store, what,
                           file_in(job->arena, folder, "model.safetensors")) &&
-           copy_files(job, run, kept(job, run), folder);
+           copy_files(job, run, kept(job, run), folder, folder);
 }
 
 const char *published_folder(Job *job, const char *run, const char *format)

@@ -87,7 +87,7 @@ changes() { # changes FILE EDIT MESSAGE OPTION …
 changes run.json 's/"max_length": "20"/"max_length": "-20"/' "\"max_length\" is '-20'; expected a whole number from 0 to 1048576"
 changes run.json 's/"vocab=[0-9]*"/"vocab"/' "not what tfc train writes"
 changes run.json 's/"bytes": [0-9]*/"bytes": 9223372036854775807/' "not what tfc train writes"
-changes log.jsonl 's/"seconds": [^,}]*/"seconds": 1e300/' "by its last line the run has trained for 1.*e+298 minutes" --minutes 1
+changes log.jsonl 's/"seconds": [^,}]*/"seconds": 1e300/' "its last line says that the run has trained for 1.*e+298 minutes" --minutes 1
 # Names of texts are any text, and are shown as one.
 paste t.txt t.txt >v.tsv
 "$tfc" train m.tfg --source t.txt --target t.txt --vocab words:auto --steps 2 --out named \

@@ -126,6 +126,33 @@ for name in run.json model.tfg vocab.txt labels-label.txt lib/prelude.tfg used/f
 linked log.jsonl report evil -o page.html
 linked model.tfg report evil -o page.html
 
+# ---- what is written into a run ----
+list_turned() { (cd turned && find . -type f -exec cksum {} + | sort); }
+# turned FOLDER COMMAND: the folder of the run is a link that leads out of it, where nothing is written or removed
+turned() {
+    name=$1
+    shift
+    refuses 1 "cannot make the folder evil/$name: it is a symbolic link, which is not followed here: remove it" "$tfc" "$@"
+    list_turned | cmp - listed || fail "$name: files outside are others"
+}
+# There, what is left of a process that has ended: in a run it is removed.
+left=prelude.tfg.tmp-999999999-abcdefghijkl
+for name in lib used/from used; do
+    evil ''
+    rm -rf turned evil/*.safetensors # a run that was begun, and has no checkpoint yet
+    mv "evil/$name" turned
+    : >turned/$left
+    list_turned >listed
+    ln -s "$work/turned" "evil/$name"
+    turned $name train run --out evil --steps 1 --data t.tsv
+    turned $name train run --out evil --steps 1 --data t.tsv --allow-outside
+done
+evil ''
+: >evil/lib/$left
+: >evil/used/from/$left
+train evil --resume --steps 3
+[ ! -e evil/lib/$left ] && [ ! -e evil/used/from/$left ] || fail "left: $(find evil -name '*.tmp-*')"
+
 # ---- an index of shards; weights alone may be links ----
 # shard FILE: an index that names it
 shard() { printf '{"weight_map": {"e": "%s", "head.weight": "%s", "head.bias": "%s"}}' "$1" "$1" "$1" >weights/model.safetensors.index.json; }
@@ -137,7 +164,7 @@ rm -rf never
 train run --out never --steps 1 --weights weights --allow-outside
 for path in ../params.safetensors "$work/params.safetensors"; do
     shard "$path"
-    refuses 1 "\"e\" leads to no file beside it, but to $path, which --allow-outside permits" "$tfc" train run --out never2 --data t.tsv --weights weights
+    refuses 1 "the file of \"e\" is $path, which does not lie beside the index: put it there, or permit it by --allow-outside" "$tfc" train run --out never2 --data t.tsv --weights weights
 done
 rm -rf never
 train run --out never --steps 1 --weights weights --allow-outside
@@ -174,6 +201,31 @@ mkdir -p hub/models--x--z/blobs
 mv hub/models--x--y/blobs/of-vocab.json hub/models--x--z/blobs
 ln -sf ../../../models--x--z/blobs/of-vocab.json hub/models--x--y/snapshots/1234/vocab.json
 refuses 1 "cannot read .*/vocab.json: it is .*/models--x--z/blobs/of-vocab.json, outside the folder" "$tfc" import hub/models--x--y/snapshots/1234 -o never3
+# what --copy leaves: a shard that does not lie beside its index
+cp -r published split
+mkdir split/sub
+mv split/model.safetensors split/sub
+python3 - <<'END'
+import json, struct
+data = open("split/sub/model.safetensors", "rb").read()
+names = json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])
+json.dump({"weight_map": {name: "sub/model.safetensors" for name in names if name != "__metadata__"}},
+          open("split/model.safetensors.index.json", "w"))
+END
+refuses 1 "split/sub/model.safetensors does not lie beside the index that names it, and --copy copies such files alone: put it there, or leave --copy out to link to the weights" \
+    "$tfc" import split -o never3 --copy --allow-outside
+[ ! -e never3 ] || fail "a run is left"
+# what is copied into a run that is trained from it
+"$tfc" train imported --out kept --source valid.src --target valid.tgt --steps 1 2>err.txt || fail "$(cat err.txt)"
+mv kept evil_kept
+rm -rf turned
+mv evil_kept/published turned
+ln -s "$work/turned" evil_kept/published
+list_turned >listed
+rm evil_kept/*.safetensors
+refuses 1 "cannot make the folder evil_kept/published: it is a symbolic link, which is not followed here: remove it" \
+    "$tfc" train imported --out evil_kept --source valid.src --target valid.tgt --steps 1
+list_turned | cmp - listed || fail "files outside are others"
 # what export publishes
 ln -s ../../secret.txt imported/published/special_tokens_map.json
 refuses 1 "cannot read imported/published/special_tokens_map.json: it is $work/secret.txt, outside the folder imported" "$tfc" export imported --format hf -o given

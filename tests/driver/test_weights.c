@@ -532,8 +532,9 @@ static void bad_index(void **state)
     } cases[] = {
         {"{", "at byte"},
         {"[]", "no \"weight_map\""},
-        {"{\"weight_map\": {\"u\": \"../a.safetensors\"}}", "leads to no file beside it"},
-        {"{\"weight_map\": {\"u\": 7}}", "leads to no file beside it"},
+        {"{\"weight_map\": {\"u\": \"../a.safetensors\"}}",
+         "the file of \"u\" is ../a.safetensors, which does not lie beside the index"},
+        {"{\"weight_map\": {\"u\": 7}}", "no file is named for \"u\""},
         {"{\"weight_map\": {\"u\": \"a.safetensors\", \"nix\": \"a.safetensors\"}}",
          "'nix' is not in"},
         {"{\"weight_map\": {\"u\": \"absent.safetensors\"}}", "absent.safetensors"},
