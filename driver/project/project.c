@@ -79,8 +79,8 @@ static const char *whole(Arena *arena, int64_t number)
 }
 static const char *part(Arena *arena, double number) { return arena_printf(arena, "%g", number); }
 
-/* The name of a model in the folder (an absolute path), which begins names in C: of "my-translator"
- * my_translator. */
+/* The name of a model in the folder (NewFolder.folder), which begins names in C: my_translator of
+ * "my-translator". */
 static const char *model_name(Arena *arena, const char *folder)
 {
     const char *base = file_name(folder);
@@ -192,16 +192,14 @@ static const char *find_commands(Arena *arena, const char *text)
     return end ? arena_strndup(arena, begin + 6, (size_t)(end - begin - 6)) : "";
 }
 
-static bool write_files(Job *job, const ProjectOptions *o, const Survey *survey, const char *folder,
-                        Project *project)
+static bool write_files(Job *job, const ProjectOptions *o, const Survey *survey,
+                        const NewFolder *new, Project *project)
 {
-    const char *plain = file_absolute(&job->diags, job->arena, o->folder); /* of "." and "new/" */
-    if (!plain)
-        return false;
-    ProjectWords words = make_words(job->arena, model_name(job->arena, plain), o, survey, project);
+    ProjectWords words =
+        make_words(job->arena, model_name(job->arena, new->folder), o, survey, project);
     Text model = {0}, readme = {0};
-    bool ok = write_from(job, o, &words, folder, "tfg", "model.tfg", &model) &&
-              write_from(job, o, &words, folder, "md", "README.md", &readme);
+    bool ok = write_from(job, o, &words, new->made, "tfg", "model.tfg", &model) &&
+              write_from(job, o, &words, new->made, "md", "README.md", &readme);
     if (ok)
         project->commands = find_commands(job->arena, readme.data);
     text_free(&model);
@@ -232,5 +230,5 @@ bool project_create(Job *job, const ProjectOptions *o, const Survey *survey, Pro
     const char *data = arena_printf(job->arena, "%s/data", new.made);
     return new_folder_end(&new, file_make_folder(&job->diags, data) &&
                                     project_cut_data(job, o, survey, data, &project->parts) &&
-                                    write_files(job, o, survey, new.made, project));
+                                    write_files(job, o, survey, &new, project));
 }

@@ -43,6 +43,8 @@ grep -q '^model my_translator$' my-translator/model.tfg || fail "the model's nam
 [ -x my-translator/my_translator ] && [ -s my-translator/attention.html ] || fail "no program, no page"
 [ "$(wc -l <my-translator/pairs.align)" = "$(wc -l <my-translator/pairs.source)" ] || fail "align"
 
+tfc init named/new// --kind translator --data all.tsv >out
+grep -q '^model new$' named/new/model.tfg || fail "the name of a model in a folder given with slashes: $(head -n 3 named/new/model.tfg)"
 tfc init say --kind pronouncer --source words.src --target words.tgt >out
 grep -q -- "--source-vocab chars:auto --vocab words:auto" say/README.md || fail "symbols apart are words"
 follow say 4
