@@ -135,9 +135,8 @@ static int compare_losses(const void *a, const void *b)
 /* What a person reads of a record: at most MOST_CELL bytes of whole characters. */
 static const char *cell_text(Job *job, const Line *line)
 {
-    size_t length = 0;
-    while (length < line->length && length < MOST_CELL)
-        length += utf8_length(line->text + length, line->length - length);
+    const size_t length =
+        line->length > MOST_CELL ? utf8_start(line->text, MOST_CELL) : line->length;
     const char *text = arena_strndup(job->arena, line->text, length);
     return length < line->length ? arena_printf(job->arena, "%s…", text) : text;
 }

@@ -69,11 +69,7 @@ static size_t first_half(const Line *line, const Vocabulary *vocab)
     size_t half = line->length / 2 < LONGEST_PROMPT ? line->length / 2 : LONGEST_PROMPT, at = half;
     while (at && line->text[at] != ' ')
         at--;
-    if (at || vocab_is_words(vocab))
-        return at;
-    while (at < half)
-        at += utf8_length(line->text + at, line->length - at);
-    return at;
+    return at || vocab_is_words(vocab) ? at : utf8_start(line->text, half);
 }
 
 /* Begins a continuation of line `number`, or of the next that is not empty. */
