@@ -87,6 +87,13 @@ if [ -n "$short" ]; then
     exit 0
 fi
 
+# A rank whose process is another program never connects.
+for mpi in $found; do
+    refuses_by_ranks "a rank on .*: not all ranks have connected within 3 s: one has ended, runs another program, or hangs; all ranks end" \
+        sh unlike.sh $train --steps 2 --rank-timeout 3 -- sleep 20
+    [ ! -e no ] || fail "$mpi: something was written"
+done
+
 # Prepared data that is mixed into prepared data, in several windows of both.
 paste train.src train.tgt >all.tsv
 head -n 400 all.tsv >main.tsv
