@@ -19,7 +19,7 @@
 /* ---- where a file lies ---- */
 
 /* The path of an open file or folder as the system knows it: absolute, without links. False: /proc
- * does not tell. */
+ * does not show it. */
 static bool find_open_path(int fd, char path[PATH_MAX])
 {
     char link[32];

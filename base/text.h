@@ -63,7 +63,7 @@ void text_free(Text *text);
 size_t utf8_length(const char *text, size_t available);
 /* Where the character begins that has the byte `at`. */
 size_t utf8_start(const char *text, size_t at);
-/* Whether n bytes are the beginning of a longer UTF-8 character, as far as they can tell. */
+/* Whether n bytes can begin a longer UTF-8 character. */
 bool utf8_is_begun(const char *text, size_t n);
 
 /* How many characters (code points) a UTF-8 text has. */

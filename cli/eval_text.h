@@ -28,7 +28,7 @@
  *   part, at, part_n  the text, or what the table has given; where the next window begins; records
  *   windows           how many there have been; is_only: the first was all
  *   is_given          the only one has come in this round; is_second: in the second round
- *   told, told_text   what is told of all, and the part whose places it has */
+ *   told, told_text   the counts that notes report of all, and the part of their places */
 typedef struct EvalText {
     const Lines *target;
     int64_t rows;
@@ -54,7 +54,7 @@ bool eval_text_open_table(EvalText *text, Job *job, const RunFolder *run, const 
                           const TableFields *fields, int64_t line_limit);
 /* The next corpus, valid until the next call; NULL: there is none, or after an error. */
 const Corpus *eval_text_next(EvalText *text);
-/* Tells what there is to tell of all corpora, such as unknown tokens, and goes back to the first.
+/* Reports on all corpora, such as their unknown tokens, and goes back to the first.
  * False after an error, of eval_text_next too. */
 bool eval_text_rewind(EvalText *text);
 /* ok: no error so far. Returns false after any error. */

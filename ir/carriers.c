@@ -145,7 +145,7 @@ static int summed_lookups(const Value *value, const Op **lookups, int n)
 }
 
 /* Adds to `before` the length of what the lookup reads. Whether it reads that at the positions of
- * `joined`, a dimension, behind so many others. */
+ * the dimension `joined` from the old length on. */
 static bool reads_behind(const Module *module, const Op *lookup, int joined, LengthSum *before)
 {
     PositionForm form;

@@ -77,7 +77,7 @@ typedef struct MergeMark {
     int visited;  /* by the question of that number */
     int place;    /* of a product: among Sharing.products */
     bool is_gone; /* of a product: another one has its place */
-    bool is_told; /* of a product: left apart and reported, once is enough */
+    bool is_told; /* of a product: that it stays apart is reported */
 } MergeMark;
 
 typedef struct MergeSearch {
@@ -159,7 +159,7 @@ typedef struct Sharers {
     const Op *example;
     struct Sharers *next; /* of the same operand, with other sums */
     Map blocks;           /* scope of the block around → ProductList of its products */
-    ProductList untold;   /* for reports: those of which nothing was told yet */
+    ProductList untold;   /* for reports: those not reported yet */
 } Sharers;
 
 typedef struct Sharing {
@@ -240,7 +240,7 @@ static void tell_apart(Sharing *s, const Op *op, const Op *first, Miss why)
     mark_of(&s->search, op)->is_told = true;
 }
 
-/* The group of products that `first` begins; the others behind it are told why they stay apart. */
+/* The group of products that `first` begins. Reports why the others behind it stay apart. */
 static int find_sharing(Sharing *s, Op *first, Op **group)
 {
     Sharers *sharers = sharers_of(s, first);

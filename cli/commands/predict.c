@@ -46,7 +46,7 @@ static const char *values_option(const Predict *o)
     return o->npy ? "--npy" : o->tsv ? "--tsv" : NULL;
 }
 
-/* The header of an array of so many rows. */
+/* The header of an array of `rows` rows. */
 static void put_header(const Answers *a, int64_t rows, size_t least, Text *out)
 {
     const int64_t width = a->shown->width;

@@ -165,7 +165,7 @@ static void put_needed(Order *order, size_t s)
     }
 }
 
-/* A step that packs a matrix of so many elements. */
+/* A step that packs a matrix, and how many elements that has. */
 typedef struct PackedMatrix {
     int64_t elements;
     size_t step;

@@ -15,7 +15,7 @@
  *   has_head     the head of this one is found
  *   cut          bytes that are read and in no part yet
  *   records      of the file
- *   part         memory of the records that were given last, of so many records and bytes
+ *   part         memory of the records that were given last; part_records, part_bytes: how many
  *   fault        errors of the records behind them; has_fault: there are such, and nothing more is
  *                read */
 struct TableStream {
@@ -115,7 +115,7 @@ bool table_stream_rewind(TableStream *s)
 
 /* ---- the beginning of a file ---- */
 
-/* Records that are whole: at most `most` of them in so many bytes, and what is there without
+/* Whole records: at most `most` of them within most_bytes. Only those that can be read without
  * waiting, unless parts are to be the same each time. */
 static bool read_records(TableStream *s, int64_t most, size_t most_bytes, size_t *bytes)
 {

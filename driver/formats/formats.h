@@ -15,8 +15,8 @@ typedef StParse FormatParse;
  *   name     in the user's words, after "is": "a PyTorch archive"
  *   parse    NULL: it is not read
  *   advice   what to do with a file that is not read; NULL: it is no file of weights
- *   has      whether bytes are of the format; NULL: only the ending tells
- *   ending   of the file's name, where bytes do not tell; NULL: it has none of its own
+ *   has      whether bytes are of the format; NULL: only the ending of the name shows it
+ *   ending   of the file's name, where bytes do not show the format; NULL: it has none of its own
  *   budget   of a file that is read */
 typedef struct Format {
     const char *name;

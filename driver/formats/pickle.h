@@ -30,7 +30,7 @@ struct Pickled {
     VEC(const Pickled *) items;
     union {
         int64_t integer; /* also of PICKLED_BOOL, PICKLED_GLOBAL and PICKLED_OBJECT */
-        size_t length;   /* of a text, which ends with a NUL behind so many bytes */
+        size_t length;   /* of a text: its bytes, without the NUL behind them */
     };
     union {
         const char *text;

@@ -72,8 +72,8 @@ bool predictor_read_sources(Predictor *predictor, Job *job, const RunFolder *run
 bool predicts(const Module *module);
 /* Of corpora with all rows but those with a cell without positions; long ones are cut. */
 CorpusOptions predictor_options(const Predictor *predictor);
-/* n rows of texts from `first` on. What is told of them is added to *told. NULL after errors. Freed
- * by corpus_free. */
+/* n rows of texts from `first` on. Their counts for notes are added to *told. NULL after errors.
+ * Freed by corpus_free. */
 Corpus *predictor_corpus(const Predictor *predictor, Job *job, const CorpusText *text,
                          int64_t first, int64_t n, CorpusTold *told);
 /* Tells what was told of all rows: how many are cut, unknown tokens. */

@@ -84,7 +84,7 @@ static TextList list_differences(Job *job, const char *path, const Module *modul
 
 static bool check_params(Job *job, const char *folder, const Model *model)
 {
-    Job quiet = job_quiet(job, job->arena); /* what cannot be read is told by who reads it */
+    Job quiet = job_quiet(job, job->arena); /* a later reader reports what cannot be read */
     const char *path = run_params(job, folder);
     TextList list = {0};
     if (path)

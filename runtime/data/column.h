@@ -41,7 +41,7 @@ typedef struct HideRule {
  *   vocab          of a text: its own; NULL: that of the corpus
  *   labels, first  of COLUMN_LABELS: the list, and the id of its first
  *   is_ctc         labels of a CTC loss, whose blank is 0
- *   below          how many tokens, labels or integers the model tells apart; 0: any number
+ *   below          how many tokens, labels or integers the model has; 0: any number
  *   ids            of COLUMN_INTEGERS: which the model takes, the elements of a row counted, or
  *                  those of a position; the caller's */
 typedef struct ColumnSpec {

@@ -144,7 +144,7 @@ Corpus *corpus_encode(Diagnostics *diags, const Vocabulary *vocab, const CorpusO
 typedef struct SidesUnknown {
     UnknownCount source, target;
 } SidesUnknown;
-/* CorpusTold: what is told of a text once, though it is encoded in parts; begins as zeros.
+/* CorpusTold: counts that notes report once of a text that is encoded in parts; begins as zeros.
  *   lines                       of all parts
  *   cut_sources, cut_targets    as of Corpus
  *   first_source, first_target  the first lines of these */
@@ -153,15 +153,15 @@ typedef struct CorpusTold {
     int64_t lines, cut_sources, cut_targets, first_source, first_target;
 } CorpusTold;
 /* Adds n records of texts from `first` on to a corpus of rows, whose figures say what was left out.
- * `told`: what is told of them is added; NULL: not wanted. False after errors, each with its place:
+ * Their counts are added to *told; NULL: not wanted. False after errors, each with its place:
  * wrong cells, sides of different lengths, a text that the tokenizer does not take. */
 bool corpus_add_records(Diagnostics *diags, Corpus *corpus, const CorpusText *text, int64_t first,
                         int64_t n, CorpusTold *told);
-/* corpus_encode of n lines from `first` on, with keep_all; what is told of them is added. */
+/* corpus_encode of n lines from `first` on, with keep_all. Their counts are added to *told. */
 Corpus *corpus_encode_part(Diagnostics *diags, const Vocabulary *vocab,
                            const CorpusOptions *options, const CorpusText *text, int64_t first,
                            int64_t n, CorpusTold *told);
-/* Tells of all parts: how many rows are cut, and unknown tokens. */
+/* Reports of all parts how many rows are cut, and unknown tokens. */
 void corpus_tell(Diagnostics *diags, const CorpusOptions *options, const CorpusText *text,
                  const CorpusTold *told);
 /* Adds the ids of the rows from `first` on to the counts. */

@@ -159,7 +159,7 @@ static void tell_unknown(Diagnostics *diags, CorpusKind kind, const CorpusText *
     corpus_tell_unknown(diags, kind, sides, texts);
 }
 
-/* Adds what is told of the rows of a corpus that was `before` without them. */
+/* Adds the counts of the rows that a corpus has more than `before`. */
 static void add_told(const Corpus *corpus, const Corpus *before, const Seen *seen, CorpusTold *told)
 {
     if (!told->cut_sources)

@@ -120,7 +120,7 @@ typedef struct NumberPairs {
     float *labels, *predicted;
 } NumberPairs;
 
-/* Memory for so many pairs, in place of memory that grows. */
+/* Reserves memory for n pairs, in place of memory that grows. */
 void numbers_reserve(NumberPairs *pairs, int64_t n);
 void numbers_add(NumberPairs *pairs, float label, float predicted);
 void numbers_free(NumberPairs *pairs);

@@ -45,8 +45,8 @@ void caches_free(SlotCaches *c);
 /* Empties all slots, as many as are asked for or more, of at least that capacity. They begin with
  * what encode has given, if it has run. False: memory ran out. */
 bool caches_begin(SlotCaches *c, bool encoded, int32_t n_slots, int32_t capacity);
-/* Whether caches can hold so much at all: tokens are counted in 31 bits. To be asked before memory
- * for so many slots is written to. */
+/* Whether caches can hold so much at all: tokens are counted in 31 bits. Asked before
+ * anything is written to memory of n_slots slots. */
 bool caches_fit(int32_t n_slots, int32_t capacity);
 /* Room for n_slots of `capacity` tokens; what is in them is kept. False: memory ran out. */
 bool caches_reserve(SlotCaches *c, int32_t n_slots, int32_t capacity);

@@ -361,7 +361,7 @@ static void test_within(void **state)
     file_unmap(map, size);
 }
 
-/* What is not a file with at most so many bytes is refused, and nothing waits. */
+/* Only a file within the limit of bytes is read, and nothing waits. */
 static void test_within_regular(void **state)
 {
     Fixture *f = *state;

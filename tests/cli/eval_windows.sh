@@ -72,7 +72,7 @@ cat all.tsv | "$tfc" eval run-vectors --data - --json | cmp - vectors.json || fa
 gzip -c all.tsv | "$tfc" eval run-vectors --data - --json | cmp - vectors.json || fail "a compressed pipe"
 "$tfc" eval run-vectors --data one.tsv --data two.tsv --json | cmp - vectors.json || fail "two files"
 
-# A mistake far behind is told, with its place, and nothing is printed.
+# A mistake far behind is reported with its place, and nothing is printed.
 { cat all.tsv; printf 'w1\tw2\tz\t1\n'; } >bad.tsv
 refuses 1 "bad.tsv:70002:.*'z' is none of the 2 labels" "$tfc" eval run-classes --data bad.tsv
 [ ! -s out.txt ] || fail "figures beside an error: $(cat out.txt)"
