@@ -116,6 +116,21 @@ static void test_utf8(void **state)
         assert_int_equal(utf8_length(cases[i].text, strlen(cases[i].text)), cases[i].length);
 }
 
+/* Where a text is cut: before the character of the byte, and somewhere in bytes that are none. */
+static void test_utf8_start(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t at, start;
+    } cases[] = {
+        {"abc", 2, 2}, {"aé", 1, 1},           {"aé", 2, 1},        {"a€b", 3, 1},
+        {"a€b", 4, 4}, {"\x80\x80\x80", 2, 0}, {"a\xFF\xFF", 2, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(utf8_start(cases[i].text, cases[i].at), cases[i].start);
+}
+
 static void test_bad_text(void **state)
 {
     Fixture *f = *state;
@@ -293,6 +308,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
         cmocka_unit_test_setup_teardown(test_places, setup, teardown),
         cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_utf8_start),
         cmocka_unit_test_setup_teardown(test_bad_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pairs_for_training, setup, teardown),

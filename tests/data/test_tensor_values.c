@@ -11,6 +11,7 @@
 #include "runtime/data/safetensors.h"
 #include "tests/data/tensor_file.h"
 
+#include <float.h>
 #include <math.h>
 
 static StTensor scalar(StType type, const void *data)
@@ -48,6 +49,11 @@ static void test_conversion_limits(void **state)
     assert_int_equal(bf16_from_float(1.01171875f), 0x3F82);
     assert_true(isnan(bf16_to_float(bf16_from_float(NAN))));
     assert_true(isinf(bf16_to_float(bf16_from_float(INFINITY))));
+    const float below = nextafterf(BF16_LIMIT, 0);
+    assert_true(isfinite(bf16_to_float(bf16_from_float(below))));
+    assert_true(isfinite(bf16_to_float(bf16_from_float(-below))));
+    assert_true(isinf(bf16_to_float(bf16_from_float(BF16_LIMIT))));
+    assert_true(isinf(bf16_to_float(bf16_from_float(-FLT_MAX))));
 }
 
 /* ---- quantised tensors ---- */
