@@ -184,6 +184,35 @@ done
 cp -r run stranger
 sed -i 's/^  "arguments": \[/&\n    "--trace", "trace.json",/' stranger/run.json
 
+# A run whose model uses a file beside it, and weights whose index names such a file.
+cp -r run outsider
+echo 'block twice(x) { return 2 * x }' >blocks.tfg
+echo 'use "../blocks.tfg"' >>outsider/model.tfg
+mkdir shards
+printf '{"weight_map": {"embedding": "../w.safetensors"}}' >shards/model.safetensors.index.json
+# Labels of five classes, prepared.
+sed 's/4/5/' labels.tfg >five.tfg
+"$tfc" prepare five.tfg --data label.tsv -o five >out.txt 2>err.txt || fail "$(cat err.txt)"
+# Files of weights that take more memory than they should, or are damaged.
+python3 - <<'END'
+import zipfile
+def field(number, data):
+    size, n = b"", len(data)
+    while n > 127:
+        size, n = size + bytes([n & 127 | 128]), n >> 7
+    return bytes([number << 3 | 2]) + size + bytes([n]) + data
+def onnx(name, graph):
+    open(name, "wb").write(b"\x08\x08" + field(2, b"x") + field(7, graph))
+tensor = b"\x10\x01" + field(8, b"w")
+onnx("many.onnx", b"".join(field(1, field(1, b"w") + field(2, b"n%x" % i) + field(4, b"Identity")) for i in range(300000)) +
+     field(5, b"\x08\x01" + tensor + field(9, bytes(4))))
+onnx("dims.onnx", field(5, b"\x08\x01" * 9 + tensor + field(9, bytes(4))))
+onnx("cut.onnx", field(5, field(1, b"\xff") + tensor + field(9, bytes(4))))
+with zipfile.ZipFile("zeros.npz", "w", zipfile.ZIP_DEFLATED) as file:
+    file.writestr("w.npy", b"\x93NUMPY\x01\x00" + b"\x76\x00" +
+                  b"{'descr': '<f4', 'fortran_order': False, 'shape': (25000000,), }".ljust(117) + b"\n" + bytes(100000000))
+END
+
 rows=0 before=
 while IFS='|' read -r want message words; do
     case $want in '' | '#'*) continue ;; esac
