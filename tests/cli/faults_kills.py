@@ -93,6 +93,8 @@ class Command:
         for output in self.outputs:
             if not any(path == output or output.endswith("/") and path.startswith(output) for path in self.whole):
                 self.fail(f"{output} is not written")
+        if not self.outputs and self.printed == hashlib.sha256(b"").hexdigest():
+            self.fail("it writes nothing and prints nothing: the row calls nothing")
 
     def fail(self, what, messages=""):
         self.problems.append(what)
