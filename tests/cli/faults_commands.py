@@ -13,7 +13,8 @@ import subprocess
 #   grows    a command that failed may leave a beginning of its folder
 #   needs    programs, or inputs in `in`, without which it cannot be called
 #   short    is called in the push tier, too
-Row = collections.namedtuple("Row", "words writes resumes grows needs short", defaults=("", None, False, "", False))
+#   tells    what its file says where a call failed and the command reports that in the file, with status 0
+Row = collections.namedtuple("Row", "words writes resumes grows needs short tells", defaults=("", None, False, "", False, ""))
 
 TEXTS = "--source ../in/t.src --target ../in/t.tgt"
 WASM = "clang-19 wasm-ld-19"
@@ -66,7 +67,7 @@ ROWS = {
     "import a model of CTranslate2": Row("import ../in/ct2 -o made", "made/", needs="in/ct2"),
     "import an ONNX model": Row("import ../in/params.onnx --config ../in/published -o made", "made/"),
     "launch": Row("launch --retries 0 -- echo ran"),
-    "bug-report": Row("bug-report ../in/m.tfg -o made.md", "made.md"),
+    "bug-report": Row("bug-report ../in/m.tfg -o made.md", "made.md", tells="### What tfc says about the model"),
 }
 
 # What has no row, and why.

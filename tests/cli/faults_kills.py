@@ -73,7 +73,7 @@ class Command:
     def __init__(self, name):
         self.name = name
         row = ROWS[name]
-        self.words, self.resumes, self.grows = row.words, row.resumes, row.grows
+        self.words, self.resumes, self.grows, self.tells = row.words, row.resumes, row.grows, row.tells
         self.outputs = row.writes.split()
         begin()
         self.theirs, self.inputs = files("out"), files("in")
@@ -134,6 +134,14 @@ class Command:
         found = {path for path in there if path.startswith(output)}
         return not self.grows and found and found != wanted
 
+    def file_tells(self):
+        """Whether the failure is what the command reports in its file."""
+        path = os.path.join("out", self.outputs[0]) if self.tells else ""
+        if not os.path.exists(path):
+            return False
+        with open(path) as file:
+            return self.tells in file.read()
+
     def is_whole(self, what, leftovers):
         there = self.others_are_as_they_were()
         for path in there.keys() | self.whole.keys():
@@ -152,7 +160,9 @@ class Command:
         begin()
         status, messages, printed = run(self.words, failing(kind, at, **how))
         self.case = f"{kind} call {at} ({read_log()}) {how or ''}"
-        if status == 0:
+        if status == 0 and self.file_tells():
+            self.others_are_as_they_were()
+        elif status == 0:
             self.is_whole("status 0", False)
             if self.printed not in (None, printed):
                 self.fail("status 0: it prints something else", messages)
