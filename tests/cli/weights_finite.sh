@@ -58,6 +58,7 @@ refuses 1 "'$gain' is not finite" "$tfc" export spoilt -o no.safetensors
 # Weights that are finite, and become infinite where they are rounded to bf16.
 if command -v clang-19 >/dev/null && command -v wasm-ld-19 >/dev/null && [ -e /usr/include/wasm32-wasi ]; then
     python3 spoil.py good.safetensors beyond.safetensors embedding 70 -3.4e38 weights
+    # shellcheck disable=SC2086
     refuses 1 "the param 'embedding' has the element -3.4e+38, which bf16 cannot hold: leave --store bf16 out" \
         "$tfc" compile model.tfg --set vocab="$(wc -l <run/vocab.txt)" $vocab --weights beyond.safetensors --emit js --store bf16 -o no
     [ ! -e no ] || fail "a package of infinite params"
