@@ -1,5 +1,5 @@
 /* Lists and texts that grow. */
-#include "runtime/text/grow.h"
+#include "runtime/text/kind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +58,20 @@ bool token_text_reserve(TokenText *text, size_t more)
     return data;
 }
 
+enum { MOST_GROWTH = 32, FREE_BYTES = 1 << 16 };
+
+void token_text_limit(TokenText *text, size_t length)
+{
+    text->most = text->length + MOST_GROWTH * length + FREE_BYTES;
+}
+
 bool token_text_put(TokenText *text, const char *bytes, size_t length)
 {
-    if (!token_text_reserve(text, length))
+    const bool is_long =
+        text->most && (text->length > text->most || length > text->most - text->length);
+    if (is_long)
+        tokenizer_give_up("the tokenizer's steps make it more than %d times as long", MOST_GROWTH);
+    if (is_long || !token_text_reserve(text, length))
         return false;
     if (length)
         memcpy(text->data + text->length, bytes, length);

@@ -41,6 +41,13 @@ void tokenizer_begin(size_t length);
 /* Counts steps of a search (pattern.c) towards the limit of the call, which grows with the call's
  * `length`. False: the limit is exceeded. */
 bool tokenizer_spend(int64_t steps);
+/* Walks through tries (trie.h) cost steps, too, so that long keys do not take a text's length
+ * squared.
+ *   tokenizer_reach    how many of the bytes at hand a walk may look at: all; a character's once
+ *                      the limit is exceeded, so that the call ends soon, and fails
+ *   tokenizer_walked   a walk has looked at `n` */
+size_t tokenizer_reach(size_t available);
+void tokenizer_walked(size_t n);
 /* Sets the reason why this call fails (tokenizer_problem); not for memory that ran out. */
 void tokenizer_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FREE_STEPS = 60000000, BYTE_STEPS = 100 };
+enum { FREE_STEPS = 60000000, BYTE_STEPS = 100, WALK = 4 /* bytes a step */, CHARACTER = 4 };
 
 /* Of this thread's call. */
 static _Thread_local char problem_text[240]; /* "": no memory */
@@ -20,6 +20,21 @@ void tokenizer_begin(size_t length)
 bool tokenizer_spend(int64_t steps)
 {
     steps_left -= steps;
+    return steps_left >= 0;
+}
+
+size_t tokenizer_reach(size_t available)
+{
+    return steps_left >= 0 || available < CHARACTER ? available : CHARACTER;
+}
+
+void tokenizer_walked(size_t n) { steps_left -= (int64_t)(n / WALK); }
+
+/* Whether the call has kept its limit of steps; if not, it has failed. */
+static bool end_steps(void)
+{
+    if (steps_left < 0 && !*problem_text)
+        tokenizer_give_up("the tokenizer's long tokens take too long on it");
     return steps_left >= 0;
 }
 
@@ -93,7 +108,7 @@ bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t lengt
     if (!tokenizer || !ids || (!text && length) || length > TOKENIZER_MOST)
         return false;
     size_t before = ids->count;
-    bool ok = tokenizer->kind->encode(tokenizer, text, length, ids);
+    bool ok = tokenizer->kind->encode(tokenizer, text, length, ids) && end_steps();
     if (!ok)
         ids->count = before;
     return ok;
@@ -105,7 +120,7 @@ bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, 
     if (!tokenizer || (!ids && n) || !text)
         return false;
     size_t before = text->length;
-    bool ok = tokenizer->kind->decode(tokenizer, ids, n, text);
+    bool ok = tokenizer->kind->decode(tokenizer, ids, n, text) && end_steps();
     if (!ok)
         text->length = before;
     return ok;

@@ -1,5 +1,6 @@
 /* Walks over tries, and how one is laid out: units are placed parents first, where the first
  * free place of the last blocks fits all children of one. */
+#include "runtime/text/kind.h"
 #include "runtime/text/trie.h"
 
 #include "base/vec.h"
@@ -23,13 +24,15 @@ size_t trie_longest(const Trie *trie, const char *text, size_t length, int32_t *
     size_t longest = 0;
     if (!trie->n)
         return 0;
-    size_t node = trie_root(trie);
+    size_t node = trie_root(trie), i = 0;
     int32_t found;
-    for (size_t i = 0; i < length && trie_step(trie, &node, (unsigned char)text[i], &found); i++)
+    length = tokenizer_reach(length);
+    for (; i < length && trie_step(trie, &node, (unsigned char)text[i], &found); i++)
         if (found != TRIE_NOWHERE) {
             longest = i + 1;
             *value = found;
         }
+    tokenizer_walked(i);
     return longest;
 }
 

@@ -1,5 +1,6 @@
 /* Byte-pair encoding by a list of merges: of all neighbours that have one, those of the lowest
  * rank are joined first, from the left. */
+#define _POSIX_C_SOURCE 200809L
 #include "runtime/text/hf/hf.h"
 #include "runtime/text/pairs.h"
 
@@ -76,7 +77,8 @@ static void put_symbol(BpeWord *w, int32_t id)
 static int32_t find_character(const Hf *hf, const char *text, size_t size, bool begins, bool ends)
 {
     char name[256];
-    size_t before = begins ? 0 : strlen(hf->prefix), after = ends ? strlen(hf->suffix) : 0;
+    size_t before = begins ? 0 : strnlen(hf->prefix, sizeof name + 1),
+           after = ends ? strnlen(hf->suffix, sizeof name + 1) : 0;
     if (!before && !after)
         return trie_find(&hf->vocabulary, text, size);
     if (before + size + after > sizeof name)

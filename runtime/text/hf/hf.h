@@ -97,11 +97,6 @@ typedef struct HfSteps {
     size_t n, capacity;
 } HfSteps;
 
-/* The most bytes that steps may make of a text of `length` bytes; those of published tokenizers
- * make it some 13 times as long at most. hf_is_short: whether length <= most; if not, it sets
- * tokenizer_problem. */
-size_t hf_most_bytes(size_t length);
-bool hf_is_short(size_t length, size_t most);
 /* These three change `text` or `parts` in place. false: memory ran out; or a pattern takes too
  * long, or the text becomes too long, and tokenizer_problem is set. The content of `text` or
  * `parts` is undefined then. */

@@ -10,18 +10,16 @@ static void keep(HfParts *out, const char *text, size_t length)
 }
 
 /* A piece with each `from` as `to`. */
-static void replace_in_parts(size_t most, HfParts *out, const HfPattern *from, const char *to,
-                             size_t n_to, const char *text, size_t length)
+static void replace_in_parts(HfParts *out, const HfPattern *from, const char *to, size_t n_to,
+                             const char *text, size_t length)
 {
     size_t at = 0, start = 0, end;
     bool failed;
     for (; pattern_next(from, text, length, &start, &end, &failed); start = at = end) {
         parts_put(out, text + at, start - at);
         parts_put(out, to, n_to);
-        if (out->failed || !hf_is_short(out->text.length, most)) {
-            out->failed = true;
+        if (out->failed)
             return;
-        }
     }
     out->failed = out->failed || failed;
     parts_put(out, text + at, length - at);
@@ -157,7 +155,7 @@ static void from_wordpiece(const HfStep *s, const HfParts *in, HfParts *out)
     }
 }
 
-static void from_metaspace(const HfStep *s, size_t most, const HfParts *in, HfParts *out)
+static void from_metaspace(const HfStep *s, const HfParts *in, HfParts *out)
 {
     HfPattern mark = {.literal = s->content, .n_literal = s->n_content};
     for (size_t i = 0; i < in->n; i++) {
@@ -166,17 +164,17 @@ static void from_metaspace(const HfStep *s, size_t most, const HfParts *in, HfPa
         if (!i && s->prepend != HF_NEVER && length >= s->n_content &&
             !memcmp(text, s->content, s->n_content))
             drop = s->n_content;
-        replace_in_parts(most, out, &mark, " ", 1, text + drop, length - drop);
+        replace_in_parts(out, &mark, " ", 1, text + drop, length - drop);
     }
 }
 
-static void from_suffix(const HfStep *s, size_t most, const HfParts *in, HfParts *out)
+static void from_suffix(const HfStep *s, const HfParts *in, HfParts *out)
 {
     HfPattern suffix = {.literal = s->content, .n_literal = s->n_content};
     for (size_t i = 0; i < in->n; i++) {
         size_t length;
         const char *text = parts_text(in, i, &length);
-        replace_in_parts(most, out, &suffix, " ", i + 1 < in->n, text, length);
+        replace_in_parts(out, &suffix, " ", i + 1 < in->n, text, length);
     }
 }
 
@@ -199,15 +197,16 @@ static void strip_content(const HfStep *s, const HfParts *in, HfParts *out)
 bool hf_join(const HfSteps *steps, HfParts *parts)
 {
     HfParts other = {0};
-    const size_t most = hf_most_bytes(parts->text.length);
+    token_text_limit(&other.text, parts->text.length);
+    parts->text.most = other.text.most;
     for (size_t i = 0; !parts->failed && i < steps->n; i++) {
         const HfStep *s = &steps->at[i];
         parts_clear(&other);
         switch (s->kind) {
         case HF_FROM_BYTES: from_bytes(parts, &other); break;
         case HF_FROM_WORDPIECE: from_wordpiece(s, parts, &other); break;
-        case HF_FROM_METASPACE: from_metaspace(s, most, parts, &other); break;
-        case HF_FROM_SUFFIX: from_suffix(s, most, parts, &other); break;
+        case HF_FROM_METASPACE: from_metaspace(s, parts, &other); break;
+        case HF_FROM_SUFFIX: from_suffix(s, parts, &other); break;
         case HF_FROM_FALLBACK: from_fallback(parts, &other); break;
         case HF_STRIP_CONTENT: strip_content(s, parts, &other); break;
         case HF_FUSE: keep(&other, parts->text.data, parts->text.length); break;
@@ -215,13 +214,14 @@ bool hf_join(const HfSteps *steps, HfParts *parts)
             for (size_t k = 0; k < parts->n; k++) {
                 size_t length;
                 const char *text = parts_text(parts, k, &length);
-                replace_in_parts(most, &other, &s->pattern, s->content, s->n_content, text, length);
+                replace_in_parts(&other, &s->pattern, s->content, s->n_content, text, length);
             }
         }
         HfParts swap = *parts;
         *parts = other;
         other = swap;
     }
+    parts->text.most = 0;
     parts_free(&other);
     return !parts->failed;
 }

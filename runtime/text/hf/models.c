@@ -21,11 +21,11 @@ static void relax_end(PieceEnd *best, double score, size_t length, int32_t id)
 static void extend_lattice(const Hf *hf, const char *text, size_t available, PieceEnd *here)
 {
     double before = here->score;
-    size_t character, node = trie_root(&hf->vocabulary);
+    size_t character, node = trie_root(&hf->vocabulary), n = 1;
     bool single = false;
     int32_t id;
     uni_decode(text, available, &character);
-    for (size_t n = 1; n <= available; n++) {
+    for (available = tokenizer_reach(available); n <= available; n++) {
         if (!trie_step(&hf->vocabulary, &node, (unsigned char)text[n - 1], &id))
             break;
         if (id == TRIE_NOWHERE)
@@ -33,6 +33,7 @@ static void extend_lattice(const Hf *hf, const char *text, size_t available, Pie
         relax_end(&here[n], hf->scores[id] + before, n, id);
         single = single || n == character;
     }
+    tokenizer_walked(n);
     if (!single)
         relax_end(&here[character], hf->unk_score + before, character, -1);
 }
@@ -103,12 +104,15 @@ bool hf_unigram(const Hf *hf, const char *text, size_t length, TokenIds *ids)
 /* The longest token at the text's beginning, behind the prefix unless a word begins here. */
 static size_t longest(const Hf *hf, const char *text, size_t length, bool begins, int32_t *token)
 {
-    size_t found = 0, node = hf->vocabulary.n ? trie_root(&hf->vocabulary) : 0;
+    size_t found = 0, node = hf->vocabulary.n ? trie_root(&hf->vocabulary) : 0, n = 1;
     int32_t id;
-    for (const char *p = begins ? "" : hf->prefix; *p; p++)
-        if (!trie_step(&hf->vocabulary, &node, (unsigned char)*p, &id))
+    const size_t prefix = begins ? 0 : strlen(hf->prefix);
+    if (tokenizer_reach(prefix) < prefix)
+        return 0;
+    for (size_t i = 0; i < prefix; i++)
+        if (!trie_step(&hf->vocabulary, &node, (unsigned char)hf->prefix[i], &id))
             return 0;
-    for (size_t n = 1; n <= length; n++) {
+    for (length = tokenizer_reach(length); n <= length; n++) {
         if (!trie_step(&hf->vocabulary, &node, (unsigned char)text[n - 1], &id))
             break;
         if (id != TRIE_NOWHERE) {
@@ -116,6 +120,7 @@ static size_t longest(const Hf *hf, const char *text, size_t length, bool begins
             *token = id;
         }
     }
+    tokenizer_walked(prefix + n);
     return found;
 }
 

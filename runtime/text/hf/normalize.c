@@ -19,14 +19,13 @@ static bool strip(const HfStep *s, const char *text, size_t length, TokenText *o
     return token_text_put(out, text + from, end - from);
 }
 
-static bool replace_all(const HfStep *s, const char *text, size_t length, size_t most,
-                        TokenText *out)
+static bool replace_all(const HfStep *s, const char *text, size_t length, TokenText *out)
 {
     size_t at = 0, start = 0, end;
     bool failed;
     for (; pattern_next(&s->pattern, text, length, &start, &end, &failed); start = at = end)
         if (!token_text_put(out, text + at, start - at) ||
-            !token_text_put(out, s->content, s->n_content) || !hf_is_short(out->length, most))
+            !token_text_put(out, s->content, s->n_content))
             return false;
     return !failed && token_text_put(out, text + at, length - at);
 }
@@ -159,14 +158,14 @@ static bool bert(const HfStep *s, TokenText *text, TokenText *other)
                     : token_text_put(other, text->data, text->length);
 }
 
-static bool step(const HfStep *s, size_t most, TokenText *text, TokenText *out)
+static bool step(const HfStep *s, TokenText *text, TokenText *out)
 {
     switch (s->kind) {
     case HF_FORM: return uni_put_form(out, text->data, text->length, s->form);
     case HF_LOWER: return uni_put_lower(out, text->data, text->length);
     case HF_STRIP_ACCENTS: return leave_out(uni_is_mark, text->data, text->length, out);
     case HF_STRIP: return strip(s, text->data, text->length, out);
-    case HF_REPLACE: return replace_all(s, text->data, text->length, most, out);
+    case HF_REPLACE: return replace_all(s, text->data, text->length, out);
     case HF_PREPEND:
         return token_text_put(out, s->content, s->n_content) &&
                token_text_put(out, text->data, text->length);
@@ -179,12 +178,14 @@ static bool step(const HfStep *s, size_t most, TokenText *text, TokenText *out)
 bool hf_normalize(const HfSteps *steps, TokenText *text)
 {
     TokenText other = {0};
-    const size_t most = hf_most_bytes(text->length);
+    token_text_limit(&other, text->length);
+    text->most = other.most; /* they are swapped */
     bool ok = true;
     for (size_t i = 0; ok && i < steps->n && text->length; i++) {
-        ok = step(&steps->at[i], most, text, &other) && hf_is_short(other.length, most);
+        ok = step(&steps->at[i], text, &other);
         swap(text, &other);
     }
+    text->most = 0;
     token_text_free(&other);
     return ok;
 }

@@ -3,17 +3,6 @@
 
 #include <stdlib.h>
 
-enum { MOST_GROWTH = 32, FREE_BYTES = 1 << 16 };
-
-size_t hf_most_bytes(size_t length) { return MOST_GROWTH * length + FREE_BYTES; }
-
-bool hf_is_short(size_t length, size_t most)
-{
-    if (length > most)
-        tokenizer_give_up("the tokenizer's steps make it more than %d times as long", MOST_GROWTH);
-    return length <= most;
-}
-
 void parts_clear(HfParts *parts) { parts->text.length = parts->n = 0; }
 
 void parts_free(HfParts *parts)

@@ -136,7 +136,9 @@ static void cut_part(const HfStep *s, const char *text, size_t length, HfPart pa
 bool hf_split(const HfSteps *steps, HfParts *parts)
 {
     HfParts other = {0}, scratch = {0};
-    const size_t most = hf_most_bytes(parts->text.length);
+    token_text_limit(&other.text, parts->text.length);
+    token_text_limit(&scratch.text, parts->text.length);
+    parts->text.most = other.text.most;
     for (size_t i = 0; !other.failed && i < steps->n; i++) {
         const HfStep *s = &steps->at[i];
         parts_clear(&other);
@@ -150,7 +152,6 @@ bool hf_split(const HfSteps *steps, HfParts *parts)
             } else {
                 cut_part(s, text, length, part, &scratch, &other);
             }
-            other.failed = other.failed || !hf_is_short(other.text.length, most);
         }
         HfParts swap = *parts;
         *parts = other;
@@ -159,6 +160,7 @@ bool hf_split(const HfSteps *steps, HfParts *parts)
         other.failed = parts->failed;
     }
     bool ok = !parts->failed;
+    parts->text.most = 0;
     parts_free(&other);
     parts_free(&scratch);
     return ok;

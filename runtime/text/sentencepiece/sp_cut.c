@@ -1,6 +1,7 @@
 /* Cutting a normalized text: the best path through all pieces of a unigram model (Kudo 2018,
  * Viterbi), words, and characters. Sums are formed as the library forms them, so that equal
  * scores fall the same way. */
+#include "runtime/text/kind.h"
 #include "runtime/text/sentencepiece/sp.h"
 
 #include <stdlib.h>
@@ -49,8 +50,8 @@ static void extend(const SpModel *m, const char *text, size_t available, size_t 
     float before = here->score;
     bool single = false;
     int32_t id;
-    size_t node = trie_root(&m->known);
-    for (size_t n = 1; n <= available; n++) {
+    size_t node = trie_root(&m->known), n = 1;
+    for (available = tokenizer_reach(available); n <= available; n++) {
         if (!trie_step(&m->known, &node, (unsigned char)text[n - 1], &id))
             break;
         if (id == TRIE_NOWHERE || m->pieces[id].type == SP_UNUSED)
@@ -58,6 +59,7 @@ static void extend(const SpModel *m, const char *text, size_t available, size_t 
         relax(&here[n], score_of(m, id, n) + before, n, id);
         single = single || n == character;
     }
+    tokenizer_walked(n);
     if (!single)
         relax(&here[character], (m->least - UNKNOWN_PENALTY) + before, character, m->unk);
 }

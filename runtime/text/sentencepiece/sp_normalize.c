@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-static const size_t MOST_NORMALIZED = (size_t)1 << 30;
-
 size_t sp_char(const char *text, size_t available)
 {
     static const unsigned char sizes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 4};
@@ -85,14 +83,13 @@ static const char *skip_blanks(const SpNormalizer *n, const Trie *user, const ch
 static bool put_parts(const SpNormalizer *n, const Trie *user, const char *text, const char *end,
                       TokenText *out)
 {
-    size_t start = out->length;
     bool after_space = n->remove_extra;
     while (text < end) {
         Part part = first_part(n, user, text, (size_t)(end - text));
         text += part.consumed;
         for (; after_space && part.length && *part.text == ' '; part.length--)
             part.text++;
-        if (!put_part(n, part, out) || out->length - start > MOST_NORMALIZED)
+        if (!put_part(n, part, out))
             return false;
         if (part.length)
             after_space = n->remove_extra && part.text[part.length - 1] == ' ';
@@ -122,7 +119,9 @@ bool sp_normalize(const SpNormalizer *normalizer, const Trie *user, const char *
                   TokenText *out)
 {
     size_t before = out->length;
+    token_text_limit(out, length);
     bool ok = !length || normalize(normalizer, user, text, length, out);
+    out->most = 0;
     if (!ok)
         out->length = before;
     return ok;
