@@ -46,6 +46,8 @@
 #include "frontend/lexer.h"
 #include "ir/graph.h"
 
+enum { MAX_MISTAKES = 20 }; /* of a model that are told: each may look at all of its names */
+
 /* clang-format off */
 typedef enum NodeKind {
     NODE_NUMBER, NODE_STRING, NODE_BOOL, NODE_NAME, NODE_LIST, NODE_UNARY, NODE_BINARY, NODE_CALL,

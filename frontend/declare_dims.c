@@ -180,7 +180,10 @@ static void divide_form(DimFormula *x, const DimFormula *y, const char **problem
         x->divisor *= y->plus;
 }
 
-static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, DimFormula *out)
+static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, DimFormula *out);
+
+static bool form_of_parts(Elab *e, const Node *node, const Node *made, Inputs *inputs,
+                          DimFormula *out)
 {
     DimFormula y;
     const char *problem = NULL;
@@ -217,6 +220,17 @@ static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs,
         (out->divisor > MOST_DIM_TIMES || out->plus > MOST_DIM_PLUS || out->plus < -MOST_DIM_PLUS))
         problem = "a number is too large";
     return !problem || refuse_form(e, node, problem);
+}
+
+/* Dimensions that are made of others nest as calls do. */
+static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, DimFormula *out)
+{
+    if (!check_limits(e, node))
+        return false;
+    e->eval_depth++;
+    bool ok = form_of_parts(e, node, made, inputs, out);
+    e->eval_depth--;
+    return ok;
 }
 
 /* What inputs say of its rows agrees with what it is made of. */

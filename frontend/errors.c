@@ -4,7 +4,7 @@
 
 #include "ir/text.h"
 
-enum { MAX_ERRORS = 20, MAX_CALL_NOTES = 4 };
+enum { MAX_CALL_NOTES = 4 };
 
 /* The innermost call in the user's own files, if the node lies in a library. */
 static const Frame *users_call(const Elab *e, const Node *node)
@@ -70,8 +70,8 @@ static Val report(Elab *e, const Node *node, const Loc *place, const Frame *user
     const Loc *at = place ? place : &node->loc;
     const char *same = arena_printf(e->arena, "%s:%d:%d %s", at->source ? at->source->path : "",
                                     at->line, at->column, message);
-    bool silent =
-        map_has(&e->reported, key) || map_has(&e->reported, same) || e->diags->errors >= MAX_ERRORS;
+    bool silent = map_has(&e->reported, key) || map_has(&e->reported, same) ||
+                  e->diags->errors >= MAX_MISTAKES;
     map_set(&e->reported, "silent", silent ? e : NULL);
     if (silent)
         return val_error();
@@ -160,6 +160,8 @@ const char *did_you_mean(Elab *e, const char *name, const Map *const *maps, int 
                          const char *const *more, int n_more)
 {
     VEC(const char *) names = {0};
+    if (e->diags->errors >= MAX_MISTAKES) /* nobody is shown it */
+        return "";
     for (int i = 0; i < n_maps; i++)
         for (size_t k = 0; maps[i] && k < maps[i]->count; k++)
             vec_push(e->arena, names, maps[i]->entries[k].key);

@@ -111,6 +111,8 @@ static bool is_statement(const Node *node)
 static void report_twice(Loaded *loaded, const Node *node, const Node *first)
 {
     bool words = node->kind == NODE_VOCAB;
+    if (loaded->diags->errors >= MAX_MISTAKES)
+        return;
     diag_error(loaded->diags, node->loc,
                words ? "`%s` has a vocabulary already: an input has one" : "`%s` is defined twice",
                node->name);
@@ -299,6 +301,8 @@ static void missing_of_run(Loaded *loaded, Loc loc, const char *path)
 
 static void load_use(Loaded *loaded, const Node *use, int depth)
 {
+    if (loaded->diags->errors >= MAX_MISTAKES)
+        return;
     if (use->same) { /* "file" */
         size_t length = strlen(use->name);
         if (length < 5 || strcmp(use->name + length - 4, ".tfg")) {

@@ -74,7 +74,7 @@ static bool line_is_told(const Parser *p, Loc loc)
 
 bool parse_error(Parser *p, Loc loc, const char *format, ...)
 {
-    bool told = !p->panic && !line_is_told(p, loc) && p->errors++ < MAX_PARSE_ERRORS;
+    bool told = !p->panic && !line_is_told(p, loc) && p->errors++ < MAX_MISTAKES;
     if (told) {
         va_list args;
         va_start(args, format);
@@ -342,7 +342,7 @@ Syntax *parse_tfg(Arena *arena, Diagnostics *diags, const Source *source)
     Parser parser = parser_of(arena, diags, source), *p = &parser;
     Syntax *syntax = ARENA_NEW(arena, Syntax);
     syntax->source = source;
-    while (p->errors < MAX_PARSE_ERRORS) {
+    while (p->errors < MAX_MISTAKES) {
         while (peek_token(p)->kind == TOKEN_NEWLINE || peek_token(p)->kind == TOKEN_SEMICOLON)
             take_token(p);
         if (peek_token(p)->kind == TOKEN_END)

@@ -4,7 +4,7 @@
 
 #include "frontend/ast.h"
 
-enum { MAX_DEPTH = 200, MAX_PARSE_ERRORS = 20 };
+enum { MAX_DEPTH = 200 };
 
 typedef struct Parser {
     Arena *arena;

@@ -53,15 +53,19 @@ void warn_unused(const Loaded *loaded)
         else if (node->kind == NODE_CONST || node->kind == NODE_BLOCK)
             map_set(&names.replaced, key_of(&names, node->name, node->kind == NODE_BLOCK), &names);
     }
+    int unused = 0;
     for (size_t i = 0; i < items->count && !is_library_file(loaded, loaded->main); i++) {
         const Node *node = items->data[i];
         if ((node->kind != NODE_CONST && node->kind != NODE_BLOCK) ||
             node->loc.source != loaded->main)
             continue;
         const char *key = key_of(&names, node->name, node->kind == NODE_BLOCK);
-        if (!map_has(&names.used, key) && !map_has(&names.replaced, key))
+        if (!map_has(&names.used, key) && !map_has(&names.replaced, key) && unused++ < MAX_MISTAKES)
             diag_warning(loaded->diags, node->loc, "nothing uses the %s `%.60s`%s",
                          node->kind == NODE_BLOCK ? "block" : "constant", node->name,
                          suggest(&names, items, node));
     }
+    if (unused > MAX_MISTAKES)
+        diag_remark(loaded->diags, (Loc){.source = loaded->main},
+                    "nothing uses %d more constants and blocks", unused - MAX_MISTAKES);
 }

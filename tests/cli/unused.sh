@@ -29,6 +29,16 @@ for model in *.tfg; do
     ! grep warning err.txt || fail "$model has a warning"
 done
 
+# Of many the first are named, and the others counted, in a time and memory that their number explains.
+awk 'BEGIN { for (i = 0; i < 20000; i++) printf "const abc%d = 1\nblock of%d(x) { return x }\n", i, i
+             print "dim B\ninput x : f32[B, 4]\noutput y = x" }' >many.tfg
+(
+    sanitized || ulimit -v 1000000
+    timeout 60 "$tfc" info many.tfg >out.txt 2>err.txt || fail "$(cat err.txt)"
+)
+[ "$(grep -c warning err.txt)" = 20 ] || fail "$(grep -c warning err.txt) warnings"
+grep -q 'many.tfg: note: nothing uses 39980 more constants and blocks' err.txt || fail "$(tail -n 3 err.txt)"
+
 # A training reads its model twice, and warns once.
 for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >t.txt
 cat >m.tfg <<'M'
