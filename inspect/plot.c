@@ -21,7 +21,13 @@ typedef struct PlotAxis {
     double top; /* of the axis of y: where its highest value stands */
 } PlotAxis;
 
-static bool is_drawn(PlotPoint point) { return isfinite(point.x) && isfinite(point.y); }
+/* Ranges and steps of larger numbers would be infinite. */
+static const double MOST_VALUE = 1e100;
+
+static bool is_drawn(PlotPoint point)
+{
+    return fabs(point.x) <= MOST_VALUE && fabs(point.y) <= MOST_VALUE;
+}
 
 /* 1, 2 or 5 times a power of ten, so that about `count` of them fill the range. */
 static double nice_step(double range, int count)

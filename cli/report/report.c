@@ -417,6 +417,15 @@ static void thin_sample(RunSample *sample, int64_t *steps, const char **texts)
     sample->n = MOST;
 }
 
+/* What a validation made of a line; NULL: it kept another. */
+static const TrainSample *sample_of(const TrainReport *report, int64_t line)
+{
+    for (int k = 0; k < report->n_samples; k++)
+        if (report->samples[k].line == line)
+            return &report->samples[k];
+    return NULL;
+}
+
 /* The lines that the last validation kept, over all validations. */
 static void add_samples(Job *job, const RunReport *report, RunView *view)
 {
@@ -426,17 +435,22 @@ static void add_samples(Job *job, const RunReport *report, RunView *view)
         last = log->data[i].n_samples ? &log->data[i] : last;
     for (int s = 0; last && s < last->n_samples; s++) {
         const TrainSample *kept = &last->samples[s];
-        int64_t line = kept->line, *steps = ARENA_ARRAY(job->arena, int64_t, log->count);
-        const char **texts = ARENA_ARRAY(job->arena, const char *, log->count);
-        RunSample sample = {
-            .line = line + 1, .prompt = kept->prompt, .steps = steps, .texts = texts};
-        for (size_t i = 0; i < log->count; i++)
-            for (int k = 0; k < log->data[i].n_samples; k++)
-                if (log->data[i].samples[k].line == line) {
-                    steps[sample.n] = log->data[i].step;
-                    texts[sample.n++] = log->data[i].samples[k].text;
-                }
-        thin_sample(&sample, steps, texts);
+        const int64_t line = kept->line;
+        VEC(int64_t) steps = {0};
+        VEC(const char *) texts = {0};
+        for (size_t i = 0; i < log->count; i++) {
+            const TrainSample *of = sample_of(&log->data[i], line);
+            if (of) {
+                vec_push(job->arena, steps, log->data[i].step);
+                vec_push(job->arena, texts, of->text);
+            }
+        }
+        RunSample sample = {.line = line + 1,
+                            .prompt = kept->prompt,
+                            .n = steps.count,
+                            .steps = steps.data,
+                            .texts = texts.data};
+        thin_sample(&sample, steps.data, texts.data);
         const StudyText *text = &report->text;
         if (text->source && line >= 0 && line < text->source->n) {
             sample.source = arena_strndup(job->arena, text->source->at[line].text,

@@ -38,20 +38,31 @@ static void get_valid(Arena *arena, const JsonValue *line, TrainReport *report)
     report->n_valid = (int)texts->n;
 }
 
+/* The line, from 0, of a key that runlog.c writes; -1: it is no number of a line. */
+static int64_t line_of(const char *key)
+{
+    enum { MOST_DIGITS = 18 };
+    const size_t digits = strspn(key, "0123456789");
+    const bool is_number = *key != '0' && digits && digits <= MOST_DIGITS && !key[digits];
+    return is_number ? strtoll(key, NULL, 10) - 1 : -1;
+}
+
+enum { MOST_SAMPLES = 64 }; /* of a validation; more than it writes */
+
 static void get_samples(Arena *arena, const JsonValue *line, TrainReport *report)
 {
     const JsonValue *translations = json_member(line, "samples");
     const JsonValue *texts = translations ? translations : json_member(line, "continuations");
     if (!texts || texts->kind != JV_OBJECT)
         return;
-    TrainSample *samples = ARENA_ARRAY(arena, TrainSample, texts->n + 1);
-    for (size_t i = 0; i < texts->n; i++) {
+    TrainSample *samples = ARENA_ARRAY(arena, TrainSample, MOST_SAMPLES);
+    for (size_t i = 0; i < texts->n && report->n_samples < MOST_SAMPLES; i++) {
         const JsonValue *item = &texts->items[i];
-        TrainSample sample = {.line = strtoll(texts->keys[i], NULL, 10) - 1,
+        TrainSample sample = {.line = line_of(texts->keys[i]),
                               .prompt = translations ? NULL : json_member_text(item, "prompt"),
                               .text = translations ? json_member_text(texts, texts->keys[i])
                                                    : json_member_text(item, "text")};
-        if (sample.text && (translations || sample.prompt))
+        if (sample.line >= 0 && sample.text && (translations || sample.prompt))
             samples[report->n_samples++] = sample;
     }
     report->samples = samples;

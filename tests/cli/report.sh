@@ -42,6 +42,19 @@ assert n == want["sentences"], (n, want)
 assert abs(bleu - want["bleu"]) < 0.06 and abs(exact - 100 * want["accuracy"]) < 0.06, (bleu, exact, want)
 assert abs(loss - want["loss"]) < 0.0006, (loss, want)
 END
+# Numbers near the largest, whose range is infinite, are not drawn.
+cp -r run huge
+for number in 1.7e308 -1.7e308 1.2e308; do
+    printf '{"step": 999, "loss": %s, "rate": %s, "tokens_per_second": %s, "seconds": %s}\n' $number $number $number $number >>huge/log.jsonl
+    timeout 60 "$tfc" report huge --log-only -o huge.html 2>err || fail "a loss of $number: $(cat err)"
+done
+# A line that a validation has many times, under names of one number, and more lines than tfc keeps.
+cp -r run many
+awk 'BEGIN { printf "{\"step\": 999, \"samples\": {\"1\": \"first\""
+             for (i = 2; i < 400; i++) printf ", \"%s\": \"other\", \"%d\": \"more\"", sprintf("%0" i "d", 1), i
+             print "}}" }' >>many/log.jsonl
+timeout 60 "$tfc" report many --log-only -o many.html 2>err || fail "$(cat err)"
+grep -q '<td>first</td>' many.html && ! grep -q '<td>other</td>' many.html || fail "another sample than the first of line 1"
 [ -z "$short" ] || exit 0
 # The errors in the log, of a run and of a text with a name, are those of tfc eval and of a count of them.
 "$tfc" eval run --checkpoint last.safetensors --source short.src --target short.tgt --beam 1 --length-penalty 0 --json >eval.json
