@@ -27,9 +27,9 @@ bool cli_write(Job *job, const char *path, const Text *text);
 /* A stranger's name for a line that is printed: text_visible_name, and where standard output is a
  * terminal no more of it than text_visible_cut leaves. In the arena. */
 const char *cli_name(Arena *arena, const char *name);
-/* From now on memory_end (base/arena.h) removes the newest temporaries and exits with
- * EXIT_INPUT. */
-void cli_end_without_memory(void);
+/* From now on memory_end (base/arena.h) removes the newest temporaries and exits with EXIT_INPUT,
+ * and so does reading what a mapped file (file_map) no longer has, after an error that names it. */
+void cli_end_early(void);
 /* Sets the name of the command, with which usage errors begin from now on. */
 void cli_begin(const char *command);
 /* CliFileNote: what a diagnostic about a file says behind the file's name, such as " (--input)";

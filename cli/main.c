@@ -98,7 +98,7 @@ static int unknown_command(const char *name)
 
 int main(int argc, char **argv)
 {
-    cli_end_without_memory();
+    cli_end_early();
     memory_need(printing_guard());
     signal(SIGXFSZ, SIG_IGN); /* a file over its limit is a failed write like any other */
     if (argc < 2) {

@@ -73,6 +73,39 @@ mkfifo texts
 head -n 2 valid.src >texts &
 "$tfc" translate logged --input texts | cmp - two.txt || fail "a text from a pipe"
 
+# ---- a file that becomes shorter while it is read ----
+cat >shorten.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* Cuts the file $SHORTEN to a page as soon as it is mapped. */
+void *mmap(void *at, size_t size, int access, int flags, int fd, off_t offset)
+{
+    void *(*real)(void *, size_t, int, int, int, off_t) = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
+    void *map = real(at, size, access, flags, fd, offset);
+    char name[64], path[4096] = "";
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && readlink(name, path, sizeof path - 1) > 0 && !strcmp(path, getenv("SHORTEN")) && truncate(path, 4096))
+        abort();
+    return map;
+}
+END
+if ! sanitized; then
+    "${CC%% *}" -shared -fPIC -O1 -o shorten.so shorten.c -ldl
+    cp -rL logged shrinks
+    for command in "translate shrinks --input one.txt --output never.txt" "export shrinks -o never.safetensors" "quantize shrinks -o never"; do
+        cp logged/last.safetensors shrinks/last.safetensors
+        rm -f shrinks/best.safetensors
+        refuses 1 "cannot read $work/shrinks/last.safetensors: it became shorter, or its disk failed, while it was read" \
+            env LD_PRELOAD="$work/shorten.so" SHORTEN="$work/shrinks/last.safetensors" "$tfc" $command
+        [ -z "$(find . -name 'never*')" ] || fail "$command left $(find . -name 'never*')"
+    done
+fi
+
 # ---- two imports into one folder; halves ----
 "$tfc" import published -o run 2>err.txt || fail "$(cat err.txt)"
 refuses 1 "run is there already" "$tfc" import published -o run
