@@ -283,7 +283,7 @@ static bool info_run(Job *job, const char *path)
 
 static bool info_prepared(Job *job, const char *path)
 {
-    const Prepared *p = prepared_open(&job->diags, job->arena, path);
+    const Prepared *p = prepared_open(&job->diags, job->arena, job_reach(job, path));
     if (!p)
         return false;
     printf("prepared data of %s: %" PRId64 " row%s of %" PRId64 " line%s\n",

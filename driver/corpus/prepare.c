@@ -331,7 +331,7 @@ static bool check_folder(Job *job, const PrepareOptions *o, const Tasks *tasks)
 {
     Diagnostics unseen;
     diag_init(&unseen, job->arena);
-    const Prepared *was = prepared_open(&unseen, job->arena, o->folder);
+    const Prepared *was = prepared_open(&unseen, job->arena, job_reach(job, o->folder));
     if (!was) /* or it is damaged */
         return true;
     uint64_t parameters = hash_u64(HASH_SEED, (uint64_t)o->window_rows);

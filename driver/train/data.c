@@ -98,7 +98,8 @@ bool training_open_prepared(Job *job, TrainOptions *o)
 {
     /* a path, whatever its name is like */
     const char *folder = file_absolute(&job->diags, job->arena, o->prepared);
-    const Prepared *rows = folder ? prepared_open(&job->diags, job->arena, folder) : NULL;
+    const Prepared *rows =
+        folder ? prepared_open(&job->diags, job->arena, job_reach(job, folder)) : NULL;
     if (!rows)
         return false;
     o->rows = rows;
@@ -274,7 +275,8 @@ static bool open_mixed(Training *t, Mixed *mixed)
                          "texts, or --prepared",
                          mixed->path);
     const char *folder = file_absolute(&job->diags, job->arena, mixed->path);
-    mixed->prepared = folder ? prepared_open(&job->diags, job->arena, folder) : NULL;
+    mixed->prepared =
+        folder ? prepared_open(&job->diags, job->arena, job_reach(job, folder)) : NULL;
     return mixed->prepared && check_same(job, main, mixed->prepared);
 }
 

@@ -223,14 +223,16 @@ Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, c
     return NULL;
 }
 
-Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder)
+Prepared *prepared_open(Diagnostics *diags, Arena *arena, FileReach data)
 {
+    const char *folder = data.folder;
     if (!is_prepared(folder)) {
         diag_error(diags, (Loc){0}, "%s is not a folder that tfc prepare has finished: %s", folder,
                    file_exists(folder) ? "it has no prepared.json" : "there is no such folder");
         return NULL;
     }
-    const Source *text = file_read(diags, arena, json_path(arena, folder), LARGEST_JSON);
+    const Source *text =
+        file_read_within(diags, arena, data, json_path(arena, folder), LARGEST_JSON);
     return text ? prepared_parse(diags, arena, folder, text) : NULL;
 }
 

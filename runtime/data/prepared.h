@@ -30,6 +30,7 @@
 #ifndef RUNTIME_DATA_PREPARED_H
 #define RUNTIME_DATA_PREPARED_H
 
+#include "base/file.h"
 #include "base/json_write.h"
 #include "runtime/data/batch.h"
 #include "runtime/data/token_shard.h"
@@ -76,8 +77,9 @@ enum { WINDOW_TOKENS = 32 };
 
 /* Whether the folder has a prepared.json. */
 bool is_prepared(const char *folder);
-/* Reads prepared.json; NULL after an error. All lives in the arena. */
-Prepared *prepared_open(Diagnostics *diags, Arena *arena, const char *folder);
+/* Reads prepared.json of data.folder, which lies there unless data.outside. All lives in the arena;
+ * NULL after an error. */
+Prepared *prepared_open(Diagnostics *diags, Arena *arena, FileReach data);
 /* The same from the file's text in memory; `folder` becomes Prepared.folder. */
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text);
 bool prepared_write(Diagnostics *diags, const Prepared *prepared); /* false after an error */

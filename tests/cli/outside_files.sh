@@ -252,8 +252,14 @@ for name in vocab.txt shard-00001.tokens prepared.json; do
     rm -rf ready/$name never4
     mv away ready/$name
 done
-mv ready/vocab.txt away
-ln -s ../away ready/vocab.txt
-refuses 1 "vocab.txt: it is $work/away, outside the folder .*ready" learn
-learn --allow-outside 2>err.txt || fail "$(cat err.txt)"
+for name in vocab.txt prepared.json; do
+    mv ready/$name away
+    ln -s ../away ready/$name
+    refuses 1 "$name: it is $work/away, outside the folder .*ready" learn
+    learn --allow-outside 2>err.txt || fail "$(cat err.txt)"
+    rm -rf ready/$name never4
+    mv away ready/$name
+done
+ln -sf "$work/all.src" ready/prepared.json
+refuses 1 "prepared.json: it is $work/all.src, outside the folder ready" "$tfc" info ready
 echo "outside_files: what leads out of a folder is refused"

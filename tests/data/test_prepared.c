@@ -109,7 +109,7 @@ static Prepared *prepare(Fixture *f, CorpusKind kind, int64_t n, int64_t rows_a_
         corpus_free(rows);
     }
     assert_true(prepared_write(&f->diags, p));
-    p = prepared_open(&f->diags, f->arena, f->folder);
+    p = prepared_open(&f->diags, f->arena, (FileReach){.folder = f->folder});
     assert_non_null(p);
     return p;
 }
@@ -353,7 +353,7 @@ static Prepared *prepare_records(Fixture *f)
         corpus_free(rows);
     }
     assert_true(prepared_write(&f->diags, p));
-    p = prepared_open(&f->diags, f->arena, f->folder);
+    p = prepared_open(&f->diags, f->arena, (FileReach){.folder = f->folder});
     assert_non_null(p);
     return p;
 }
@@ -545,7 +545,7 @@ static void test_problems(void **state)
     for (size_t cut = 0; cut + 2 < file->length; cut += 7)
         assert_null(prepared_parse(&f->diags, f->arena, f->folder,
                                    diag_source(f->arena, path, file->text, cut)));
-    assert_null(prepared_open(&f->diags, f->arena, "/nowhere"));
+    assert_null(prepared_open(&f->diags, f->arena, (FileReach){.folder = "/nowhere"}));
     assert_true(was_told(f, "there is no such folder"));
 }
 

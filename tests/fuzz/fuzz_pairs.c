@@ -209,7 +209,8 @@ static void prepare_all(Case *c, const Vocabulary *vocab, const Corpus *corpus)
     PrepareResult made;
     const PrepareOptions options = options_of(c);
     bool ok = prepare(&c->job, &options, &made);
-    const Prepared *p = ok ? prepared_open(&c->job.diags, c->job.arena, options.folder) : NULL;
+    const FileReach data = {.folder = options.folder};
+    const Prepared *p = ok ? prepared_open(&c->job.diags, c->job.arena, data) : NULL;
     need(ok == (corpus != NULL) && ok == (p != NULL));
     need_told(c, ok);
     need(!ok || (p->lines == c->n && p->rows == corpus->n && p->empty == corpus->empty &&
