@@ -199,6 +199,14 @@ static int compare_steps(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether a checkpoint of a step has just this name: none is called step-007, or by a number beyond
+ * 64 bits. */
+static bool step_of(Arena *arena, const char *name, int64_t *step)
+{
+    return sscanf(name, "step-%" SCNd64, step) == 1 && *step >= 0 &&
+           !strcmp(name, file_name(run_step_path(arena, "", *step)));
+}
+
 /* All of them, sorted. */
 static int list_steps(Arena *arena, const char *folder, int64_t **steps)
 {
@@ -206,9 +214,7 @@ static int list_steps(Arena *arena, const char *folder, int64_t **steps)
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         int64_t step;
-        int end = 0;
-        if (sscanf(entry->d_name, "step-%" SCNd64 ".safetensors%n", &step, &end) == 1 && end &&
-            !entry->d_name[end])
+        if (step_of(arena, entry->d_name, &step))
             vec_push(arena, found, step);
     }
     if (dir)

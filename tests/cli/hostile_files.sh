@@ -41,6 +41,15 @@ done
 for file in vocab.txt model.tfg; do mv "$file.theirs" "logged/$file"; done
 [ "$(cat precious)" = precious ] || fail "a link's target was overwritten"
 
+# ---- files that are almost checkpoints ----
+cp -rL logged oddly
+odd="99999999999999999999 -1 +5 007 0x10 1e3"
+for number in $odd " 7"; do cp oddly/last.safetensors "oddly/step-$number.safetensors"; done
+rm -f oddly/last.safetensors oddly/best.safetensors
+train --out oddly --steps 3 --resume --keep 1 2>err.txt || fail "$(cat err.txt)"
+grep -q "last.safetensors is missing: oddly/step-2.safetensors takes its place" err.txt || fail "$(cat err.txt)"
+for number in $odd " 7"; do [ -e "oddly/step-$number.safetensors" ] || fail "step-$number.safetensors, which tfc did not make, is gone"; done
+
 # ---- temporaries: no name that somebody may have made before ----
 echo 1 >one.txt
 ln -s precious "one.txt.tmp-$$"
