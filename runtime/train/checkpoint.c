@@ -158,38 +158,48 @@ static bool read_meta_field(const StFile *file, const char *key, const char **te
     return *text != NULL;
 }
 
+/* A count of steps or the like: one with which sums and products stay within 64 bits. */
+static int64_t read_position(const char *text, bool *fits)
+{
+    const int64_t most = INT64_C(1) << 53, value = strtoll(text, NULL, 10);
+    *fits = *fits && value >= -most && value <= most;
+    return value;
+}
+
 static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags)
 {
     const char *text;
+    bool fits = true;
     *state = (TrainState){0};
 #define FIELD(key, parse)                           \
     if (!read_meta_field(file, #key, &text, diags)) \
         return false;                               \
     state->key = parse
-    FIELD(step, strtoll(text, NULL, 10));
-    FIELD(epoch, strtoll(text, NULL, 10));
-    FIELD(batch, strtoll(text, NULL, 10));
+    FIELD(step, read_position(text, &fits));
+    FIELD(epoch, read_position(text, &fits));
+    FIELD(batch, read_position(text, &fits));
     FIELD(seed, strtoull(text, NULL, 10));
     FIELD(best, strtod(text, NULL));
-    FIELD(best_step, strtoll(text, NULL, 10));
-    FIELD(horizon, strtoll(text, NULL, 10));
-    FIELD(bad, strtoll(text, NULL, 10));
+    FIELD(best_step, read_position(text, &fits));
+    FIELD(horizon, read_position(text, &fits));
+    FIELD(bad, read_position(text, &fits));
     FIELD(config, strtoull(text, NULL, 10));
 #undef FIELD
     if ((text = st_meta(file, "warmup")))
-        state->warmup = strtoll(text, NULL, 10);
+        state->warmup = read_position(text, &fits);
     if ((text = st_meta(file, "window")))
-        state->window = strtoll(text, NULL, 10);
+        state->window = read_position(text, &fits);
     if ((text = st_meta(file, "judge")))
         state->judge = strtoull(text, NULL, 10);
     if ((text = st_meta(file, "judge_texts")))
         state->judge_texts = strtoull(text, NULL, 10);
     if ((text = st_meta(file, "judge_from")))
-        state->judge_from = strtoll(text, NULL, 10);
+        state->judge_from = read_position(text, &fits);
     text = st_meta(file, "best_loss");
     state->best_loss = text ? strtod(text, NULL) : (double)NAN;
-    if (state->step < 0 || state->epoch < 0 || state->window < 0 || state->batch < 0) {
-        diag_error(diags, (Loc){0}, "%s: a negative position in the training", file->path);
+    if (!fits || state->step < 0 || state->epoch < 0 || state->window < 0 || state->batch < 0) {
+        diag_error(diags, (Loc){0},
+                   "%s: a position in the training that is negative or beyond 2^53", file->path);
         return false;
     }
     return true;

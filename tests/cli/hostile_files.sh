@@ -50,6 +50,25 @@ train --out oddly --steps 3 --resume --keep 1 2>err.txt || fail "$(cat err.txt)"
 grep -q "last.safetensors is missing: oddly/step-2.safetensors takes its place" err.txt || fail "$(cat err.txt)"
 for number in $odd " 7"; do [ -e "oddly/step-$number.safetensors" ] || fail "step-$number.safetensors, which tfc did not make, is gone"; done
 
+# ---- a checkpoint that tells of steps which nobody makes ----
+for field in step epoch batch horizon best_step; do
+    rm -rf far
+    cp -rL logged far
+    rm -f far/step-*.safetensors far/best.safetensors
+    python3 - $field far/last.safetensors <<'P' || fail "no other $field"
+import json, struct, sys
+field, path = sys.argv[1:]
+old = open(path, "rb").read()
+n, = struct.unpack("<Q", old[:8])
+header = json.loads(old[8:8 + n])
+header["__metadata__"] = {k: v for k, v in header["__metadata__"].items() if k != "xxh64_blocks"}
+header["__metadata__"][field] = "9223372036854775807"
+new = json.dumps(header).encode()
+open(path, "wb").write(struct.pack("<Q", len(new)) + new + old[8 + n:])
+P
+    refuses 1 "far/last.safetensors: a position in the training that is negative or beyond 2^53" train --out far --steps 3 --resume
+done
+
 # ---- temporaries: no name that somebody may have made before ----
 echo 1 >one.txt
 ln -s precious "one.txt.tmp-$$"
