@@ -99,7 +99,7 @@ static Val unknown_name(Elab *e, const Node *node)
         return elab_error(e, node, "`%s` is a block: call it, as in `%s(…)`", name, name);
     if (find_builtin(name))
         return elab_error(e, node, "`%s` is a function: call it, as in `%s(…)`", name, name);
-    const Node *later = defined_later(e, name);
+    const Node *later = e->diags->errors < MAX_MISTAKES ? defined_later(e, name) : NULL;
     if (later && e->constant)
         return elab_error(
             e, node, "`%.60s` is computed when the model runs: a constant is known before", name);
