@@ -329,7 +329,7 @@ void team_each(int threads, int32_t n, TeamTask task, const void *context)
 
 /* ---- how many ---- */
 
-static int processors(void)
+int team_processors(void)
 {
 #ifdef CPU_COUNT
     cpu_set_t may;
@@ -344,5 +344,5 @@ int team_default(void)
 {
     const char *told = getenv("OMP_NUM_THREADS");
     long n = told ? strtol(told, NULL, 10) : 0;
-    return n < 1 ? processors() : n < LIMIT_threads ? (int)n : LIMIT_threads;
+    return n < 1 ? team_processors() : n < LIMIT_threads ? (int)n : LIMIT_threads;
 }

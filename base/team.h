@@ -51,5 +51,7 @@ void team_each(int threads, int32_t n, TeamTask task, const void *context);
  * obey (at most LIMIT_threads). If it is not set to a number above 0: the number of processors that
  * this process may use. */
 int team_default(void);
+/* The number of processors that this process may use, at least 1. */
+int team_processors(void);
 
 #endif

@@ -42,8 +42,25 @@ const LibraryExport exports[] = {
      " * has those. Results do not depend on it."},
     {"session_new", "int", "@ *model, @_session **session", "model, session", ALWAYS, false,
      "A session: working memory for one call at a time. Free it before the model."},
+    {"session_take", "int", "@ *model, @_session **session", "model, session", ALWAYS, false,
+     "Takes a session of the model's pool, for a call or several; @_session_give gives it back. A\n"
+     " * session that was taken is as a new one, and no other thread has it. Waits while all are\n"
+     " * taken, or one is taken alone; takes that wait are served in the order in which they came.\n"
+     " * @_ERROR_BUSY: the thread has a session of the pool already, and would wait for itself.\n"
+     " * After an error *session is NULL."},
+    {"session_take_alone", "int", "@ *model, @_session **session", "model, session", ALWAYS, false,
+     "The same alone: waits until all sessions of the pool are given back, and no other is taken\n"
+     " * before this one is given back. For @_train_step, and for @_save between training steps.\n"
+     " * Sessions of @_session_new are not the pool's: calls on them are not waited for."},
+    {"session_give", "int", SESSION, "session", ALWAYS, false,
+     "Gives a session back to the pool, with all that its calls returned; the pointer ends here.\n"
+     " * The pool keeps its memory for the next take."},
+    {"set_sessions", "int", "@ *model, int n", "model, n", ALWAYS, false,
+     "The most sessions of the model's pool, 1 to @_MOST_THREADS; at first as many as processors.\n"
+     " * Sessions above that are freed when they are given back."},
     {"session_free", "void", SESSION, "session", ALWAYS, false,
-     "NULL and a session that is freed already are passed over; a call that still runs ends first."},
+     "NULL and a session that is freed already are passed over; a call that still runs ends first. A\n"
+     " * session that was taken from the pool is given back and leaves it."},
     {"forward", "int", SESSION ", const @_forward_in *in, @_forward_out *out", "session, in, out",
      TFC_FORWARD, false,
      "The outputs of the model, dropout off. They belong to the session and are valid until\n"

@@ -321,7 +321,8 @@ static void put_opening(const Artifact *a, Text *out)
         a, out,
         " *\n"
         " * Functions that can fail give 0 or a status below. A model may be shared by threads; a\n"
-        " * session belongs to one thread at a time. What functions return belongs to the model or\n"
+        " * session belongs to one thread at a time: one of its own (@_session_new), or one that it\n"
+        " * takes from the model's pool and gives back (@_session_take). What functions return belongs to the model or\n"
         " * session; inputs are the caller's and only read during the call. After an error all is\n"
         " * as it was before the call, unless the function says otherwise, and the same call may\n"
         " * succeed later; a pointer to a model or session that was not opened is NULL.\n"

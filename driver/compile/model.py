@@ -96,6 +96,7 @@ _P, _I, _L = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 _ERROR_VERSION, _ERROR_ARGUMENT = 1, 6  # as in the header
 
 
+@functools.lru_cache(None)
 def _function(name, result, *arguments):
     function = getattr(_lib, _NAME + "_" + name)
     function.restype, function.argtypes = result, arguments
@@ -105,7 +106,8 @@ def _function(name, result, *arguments):
 _error_text = _function("error_text", ctypes.c_char_p, ctypes.c_int)
 _error_detail = _function("error_detail", ctypes.c_char_p)
 _close = _function("close", None, _P)
-_session_free = _function("session_free", None, _P)
+_take, _take_alone = (_function(name, ctypes.c_int, _P, _P) for name in ("session_take", "session_take_alone"))
+_give = _function("session_give", ctypes.c_int, _P)
 
 
 def _check(status):
@@ -138,12 +140,39 @@ def set_threads(n):
     _check(_function("set_threads", ctypes.c_int, ctypes.c_int)(_whole("n", n, "c_int", 1)))
 
 
+class _Taken:
+    """A session of a model's pool, taken for a with statement, in which all that its calls give is read; given
+    back at its end, or where an interrupt leaves it before. `alone`: no other thread has one meanwhile."""
+
+    _session = None  # where an interrupt ends __init__
+
+    def __init__(self, model, alone=False):
+        self._session, self._model, self._take = _P(), model, _take_alone if alone else _take
+
+    def __enter__(self):
+        try:
+            _check(self._take(self._model, ctypes.byref(self._session)))
+            return self._session
+        except BaseException:  # an interrupt behind the call, too
+            self.__exit__()
+            raise
+
+    def __exit__(self, *error):
+        if self._session:
+            _give(self._session)
+            self._session.value = None
+
+    __del__ = __exit__
+
+
 class Model:
-    """A model and a session of it, for one thread at a time. `weights`: a safetensors file;
-    None: those inside the library. In place of them it begins with initial values if it has a `seed`."""
+    """A model, which threads may share: a call takes a session of the model's pool and gives it back, and waits
+    while all are taken. train_step and save wait until no other call runs, and others wait for them. `weights`: a
+    safetensors file; None: those inside the library. In place of them it begins with initial values if it has a
+    `seed`."""
 
     def __init__(self, weights=None, seed=None):
-        self._model, self._session = _P(), _P()
+        self._model, self._here = _P(), threading.local()
         if weights is not None and seed is not None:
             raise TypeError("seed: initial values stand in place of weights, and both are given")
         if seed is None:
@@ -153,13 +182,15 @@ class Model:
         else:
             _check_version(_function("open_new_version", ctypes.c_int, _L, ctypes.c_uint64, _P)(
                 _HEADER, _whole("seed", seed, "c_uint64"), ctypes.byref(self._model)))
-        _check(_function("session_new", ctypes.c_int, _P, _P)(
-            self._model, ctypes.byref(self._session)))
 
     def close(self):
-        """Frees it; a second time does nothing."""
-        _session_free(self._session)
+        """Frees it, after the calls of other threads; a second time does nothing."""
         _close(self._model)
+
+    def set_sessions(self, n):
+        """How many calls run at the same time at most, each in a session of its own (at first: as many as
+        processors). With set_threads(1) each has one thread."""
+        _check(_function("set_sessions", ctypes.c_int, _P, ctypes.c_int)(self._model, _whole("n", n, "c_int", 1)))
 
     def __enter__(self):
         return self
@@ -168,13 +199,14 @@ class Model:
         self.close()
 
     def __del__(self):
-        if _close is not None and getattr(self, "_session", None) is not None:
+        if _close is not None and getattr(self, "_model", None) is not None:
             self.close()
 
     def save(self, path):
         """Writes parameters and the optimizer's state to a safetensors file."""
-        _check(_function("save", ctypes.c_int, _P, ctypes.c_char_p)(
-            self._model, _path("path", path)))
+        path = _path("path", path)
+        with _Taken(self._model, alone=True):
+            _check(_function("save", ctypes.c_int, _P, ctypes.c_char_p)(self._model, path))
 
     def parameters(self):
         """Copies of the parameters, as numpy arrays, by name."""
@@ -182,10 +214,11 @@ class Model:
         _check(_ERROR_ARGUMENT if count < 0 else 0)
         describe = _function("parameter", ctypes.c_int, _P, _L, _P)
         found, info = {}, _Parameter()
-        for i in range(count):
-            _check(describe(self._model, i, ctypes.byref(info)))
-            found[info.name.decode()] = _array(info.data, _TYPES[info.type],
-                                               tuple(info.dims[:info.rank]))
+        with _Taken(self._model):
+            for i in range(count):
+                _check(describe(self._model, i, ctypes.byref(info)))
+                found[info.name.decode()] = _array(info.data, _TYPES[info.type],
+                                                   tuple(info.dims[:info.rank]))
         return found
 
     if _GENERATION:
@@ -229,9 +262,10 @@ class Model:
                 settings.prefix_lengths, settings.prefixes = map(ctypes.addressof, forced)
             each = settings.alternatives or settings.nbest
             results = (_Result * (n * max(each, 1)))()
-            _check(_function("generate", ctypes.c_int, _P, _P, *kinds, _P)(
-                self._session, ctypes.byref(settings), *given, results))
-            answers = [Result(r) for r in results]
+            with _Taken(self._model) as session:
+                _check(_function("generate", ctypes.c_int, _P, _P, *kinds, _P)(
+                    session, ctypes.byref(settings), *given, results))
+                answers = [Result(r) for r in results]
             return [answers[i * each:(i + 1) * each] for i in range(n)]
 
     if hasattr(_lib, _NAME + "_alignment"):
@@ -240,28 +274,33 @@ class Model:
             over the source, in the mean of its heads. `target`: BOS and the ids behind it; row t is
             what predicted the id behind target[t]."""
             source, target, weights = _ids("source", source), _ids("target", target), _P()
-            _check(_function("alignment", ctypes.c_int, _P, _I, _P, _I, _P, _P)(
-                self._session, len(source), source, len(target), target, ctypes.byref(weights)))
-            return _array(weights.value, "f4", (len(target), len(source)))
+            with _Taken(self._model) as session:
+                _check(_function("alignment", ctypes.c_int, _P, _I, _P, _I, _P, _P)(
+                    session, len(source), source, len(target), target, ctypes.byref(weights)))
+                return _array(weights.value, "f4", (len(target), len(source)))
 
     def _text(self, function, text, changes, prefix=None):
         settings, data = self.settings(**changes), _string("text", text)
         _begin_with(settings, None if prefix is None else _string("prefix", prefix))
         answer, length = _P(), _L()
-        _check(_function(function, ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
-            self._session, ctypes.byref(settings), data, len(data), ctypes.byref(answer),
-            ctypes.byref(length)))
-        text = ctypes.string_at(answer, length.value).decode()
+        with _Taken(self._model) as session:
+            _check(_function(function, ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
+                session, ctypes.byref(settings), data, len(data), ctypes.byref(answer), ctypes.byref(length)))
+            text = ctypes.string_at(answer, length.value).decode()
+            self._count_unknown(session)
         self._warn_unknown(4)
         return text
 
     def unknown(self):
-        """Of the last text that was translated or gone on with: (tokens, how many the vocabulary does not
-        know, a sentence that tells so where they are many, else None)."""
+        """Of this thread's last text that was answered: (tokens, how many the vocabulary does not know, a
+        sentence that tells so where they are many, else None)."""
+        return getattr(self._here, "unknown", (0, 0, None))
+
+    def _count_unknown(self, session):
         tokens, unknown, note = _L(), _L(), ctypes.c_char_p()
         _check(_function("unknown", ctypes.c_int, _P, _P, _P, _P)(
-            self._session, ctypes.byref(tokens), ctypes.byref(unknown), ctypes.byref(note)))
-        return tokens.value, unknown.value, note.value.decode() if note.value else None
+            session, ctypes.byref(tokens), ctypes.byref(unknown), ctypes.byref(note)))
+        self._here.unknown = tokens.value, unknown.value, note.value.decode() if note.value else None
 
     def _warn_unknown(self, level):
         note = self.unknown()[2]
@@ -291,14 +330,16 @@ class Model:
     def _list_translations(self, rows, kinds, given, prefix, changes):
         settings, found, n = self.settings(**changes), ctypes.POINTER(_Translation)(), _L()
         _begin_with(settings, None if prefix is None else _join("prefix", prefix))
-        _check(_function("translations", ctypes.c_int, _P, _P, *kinds, _P, _P)(
-            self._session, ctypes.byref(settings), *given, ctypes.byref(found), ctypes.byref(n)))
         answers = [[] for _ in range(rows)]
-        for i in range(n.value):
-            one = found[i]
-            text = ctypes.string_at(one.text, one.length).decode()
-            source = one.source[:one.n_source] if one.n_source else []
-            answers[one.line].append(Result(one.result, text, source))
+        with _Taken(self._model) as session:
+            _check(_function("translations", ctypes.c_int, _P, _P, *kinds, _P, _P)(
+                session, ctypes.byref(settings), *given, ctypes.byref(found), ctypes.byref(n)))
+            for i in range(n.value):
+                one = found[i]
+                text = ctypes.string_at(one.text, one.length).decode()
+                source = one.source[:one.n_source] if one.n_source else []
+                answers[one.line].append(Result(one.result, text, source))
+            self._count_unknown(session)
         self._warn_unknown(4)
         return answers
 
@@ -329,10 +370,10 @@ class Model:
         first = [(_whole("seed", seed, "c_uint64"), "u8")] if name == "train_step" else []
         packed, call = _pack(name, given, first)
         answers = numpy.zeros(len(outputs) + 1, "u8")
-        _check(_function(name, ctypes.c_int, _P, _P, _P)(
-            self._session, packed.ctypes.data, answers.ctypes.data))
-        return {port: call.give(answers[i:i + 1], dtype, shape)
-                for i, (port, dtype, shape) in enumerate(outputs)}
+        with _Taken(self._model, alone=name == "train_step") as session:
+            _check(_function(name, ctypes.c_int, _P, _P, _P)(session, packed.ctypes.data, answers.ctypes.data))
+            return {port: call.give(answers[i:i + 1], dtype, shape)
+                    for i, (port, dtype, shape) in enumerate(outputs)}
 
     if "forward" in _FUNCTIONS:
         def forward(self, **inputs):
@@ -355,34 +396,39 @@ class Model:
                 _check(describe(self._model, i, ctypes.byref(info)))
             return found
 
-        def _predict_all(self, data, predictions, top):
+        def _predict_all(self, data, predictions, top, search):
             found, n, cut = ctypes.POINTER(_Predicted)(), _L(), (_L * len(data))()
-            _check(_function("predict_texts", ctypes.c_int, _P, _L, _P, _P, _P, _P, _P)(
-                self._session, len(data), (ctypes.c_char_p * len(data))(*data),
-                (_L * len(data))(*map(len, data)), ctypes.byref(found), ctypes.byref(n), cut))
-            answers = [{info.name.decode(): found[i * n.value + k].give(info, top)
-                        for k, info in enumerate(predictions) if found[i * n.value + k].positions}
-                       for i in range(len(data))]
+            with _Taken(self._model) as session:
+                if search:
+                    _check(_function("set_label_search", ctypes.c_int, _P, _P)(session, ctypes.byref(search)))
+                _check(_function("predict_texts", ctypes.c_int, _P, _L, _P, _P, _P, _P, _P)(
+                    session, len(data), (ctypes.c_char_p * len(data))(*data),
+                    (_L * len(data))(*map(len, data)), ctypes.byref(found), ctypes.byref(n), cut))
+                answers = [{info.name.decode(): found[i * n.value + k].give(info, top)
+                            for k, info in enumerate(predictions) if found[i * n.value + k].positions}
+                           for i in range(len(data))]
+                notes = [one.note.decode() for one in found[:len(data) * n.value] if one.note]
+                self._count_unknown(session)
             self._warn_unknown(4)
-            for note in filter(None, (one.note for one in found[:len(data) * n.value])):
-                warnings.warn(note.decode(), stacklevel=3)
+            for note in notes:
+                warnings.warn(note, stacklevel=3)
             for left in filter(None, cut):
                 warnings.warn("the model takes no more: the last %d tokens of the text are left out"
                               % left, stacklevel=3)
             return answers
 
-        def _search_labels(self, top, beam, lexicon, separator):
+        def _label_search(self, top, beam, lexicon, separator):
+            """How labels of CTC are searched; None: none are."""
             if not hasattr(_lib, _NAME + "_set_label_search"):
                 given = [name for name, value in (("beam", beam), ("lexicon", lexicon), ("separator", separator))
                          if value is not None]
                 if given:
                     raise TypeError("%s: the model predicts no labels of CTC" % given[0])
-                return
+                return None
             words = None if lexicon is None else _join("lexicon", lexicon)
-            search = _LabelSearch(1 if beam is None else _whole("beam", beam, least=1), 1 if top is None else top, words,
-                                  len(words or b""),
-                                  None if separator is None else _c_string("separator", _string("separator", separator)))
-            _check(_function("set_label_search", ctypes.c_int, _P, _P)(self._session, ctypes.byref(search)))
+            return _LabelSearch(1 if beam is None else _whole("beam", beam, least=1), 1 if top is None else top, words,
+                                len(words or b""),
+                                None if separator is None else _c_string("separator", _string("separator", separator)))
 
         def predict(self, text, top=None, beam=None, lexicon=None, separator=None):
             """What the model predicts of a text, by name: of classes (label, probability), the most
@@ -394,9 +440,10 @@ class Model:
             path, with a warning."""
             data = [_string("text", text)] if isinstance(text, str) else _lines("text", text, "a str or a list of str")
             predictions, top = self._predictions(), None if top is None else _whole("top", top, least=1)
-            self._search_labels(top, beam, lexicon, separator)
-            answers = self._predict_all(data, predictions, top)
+            answers = self._predict_all(data, predictions, top, self._label_search(top, beam, lexicon, separator))
             return answers[0] if isinstance(text, str) else answers
+
+        predict_text = predict
 
     if "loss" in _FUNCTIONS:
         def loss(self, **inputs):

@@ -1,9 +1,11 @@
 
 import collections.abc
 import ctypes
+import functools
 import numbers
 import operator
 import os
+import threading
 import warnings
 
 try:

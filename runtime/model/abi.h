@@ -10,7 +10,7 @@
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 14 };
+enum { TFC_MODEL_ABI = 15 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {

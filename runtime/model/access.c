@@ -7,7 +7,7 @@
 
 /* ---- all of this holds the lock ---- */
 
-static int explain_closed(const void *handle, const char *what)
+int access_explain_closed(const void *handle, const char *what)
 {
     return handle
                ? tfc_model_fail(TFC_ERROR_ARGUMENT, "the %s is closed, or was never opened", what)
@@ -54,7 +54,7 @@ TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status)
 {
     handles_lock();
     TfcLoaded *loaded = handle_find(HANDLE_MODEL, handle);
-    *status = loaded ? begin_use(loaded, use) : explain_closed(handle, "model");
+    *status = loaded ? begin_use(loaded, use) : access_explain_closed(handle, "model");
     handles_unlock();
     return *status ? NULL : loaded;
 }
@@ -72,10 +72,14 @@ void tfc_model_close(TfcModelHandle *handle)
 {
     handles_lock();
     TfcLoaded *loaded = handle_close(HANDLE_MODEL, handle);
-    if (loaded)
+    TfcSession *pooled = loaded ? pool_detach(&loaded->pool, 0) : NULL;
+    if (loaded) {
         loaded->closed = true;
+        pthread_cond_broadcast(&loaded->pool.changed);
+    }
     bool last = loaded && drop_user(loaded);
     handles_unlock();
+    pool_free(pooled);
     if (last)
         model_free(loaded);
 }
@@ -109,15 +113,18 @@ TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *sta
 {
     handles_lock();
     TfcSession *session = handle_find(HANDLE_SESSION, handle);
-    *status = session ? begin_session(session, use) : explain_closed(handle, "session");
+    *status = session ? begin_session(session, use) : access_explain_closed(handle, "session");
     handles_unlock();
     return *status ? NULL : session;
 }
 
 /* A session that is freed takes its share of the model with it. */
-static void end_session(TfcSession *session)
+void access_end_session(TfcSession *session)
 {
     TfcLoaded *loaded = session->loaded;
+    handles_lock();
+    pool_remove(session);
+    handles_unlock();
     session_free(session);
     handles_lock();
     bool last = drop_user(loaded);
@@ -134,7 +141,7 @@ void session_leave(TfcSession *session, ModelUse use)
     bool freed = session->freed;
     handles_unlock();
     if (freed)
-        end_session(session);
+        access_end_session(session);
 }
 
 void tfc_model_session_free(TfcSessionHandle *handle)
@@ -146,5 +153,5 @@ void tfc_model_session_free(TfcSessionHandle *handle)
         session->freed = true;
     handles_unlock();
     if (now)
-        end_session(session);
+        access_end_session(session);
 }

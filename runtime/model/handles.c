@@ -1,7 +1,6 @@
 /* The table of open handles: in the order of their numbers, which only grow. */
 #include "runtime/model/handles.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,6 +24,8 @@ enum { FIRST_ROOM = 16, NUMBER_STEP = 16 };
 void handles_lock(void) { pthread_mutex_lock(&table.mutex); }
 
 void handles_unlock(void) { pthread_mutex_unlock(&table.mutex); }
+
+void handles_wait(pthread_cond_t *changed) { pthread_cond_wait(changed, &table.mutex); }
 
 /* Two libraries in one process begin far apart, so that neither knows the other's handles. */
 static uintptr_t first_number(void)

@@ -5,11 +5,15 @@
 #ifndef RUNTIME_MODEL_HANDLES_H
 #define RUNTIME_MODEL_HANDLES_H
 
+#include <pthread.h>
+
 typedef enum HandleKind { HANDLE_MODEL, HANDLE_SESSION } HandleKind;
 
 /* All functions below are called between handles_lock and handles_unlock. */
 void handles_lock(void);
 void handles_unlock(void);
+/* Waits until `changed` is signalled, without the lock meanwhile. */
+void handles_wait(pthread_cond_t *changed);
 
 /* A handle for the object; NULL: memory or the numbers ran out. */
 void *handle_add(HandleKind kind, void *object);

@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 #include "base/limits.h"
+#include "base/team.h"
 #include "runtime/exec/per_thread.h"
 
 #include <stdarg.h>
@@ -186,6 +187,7 @@ void model_free(TfcLoaded *loaded)
     for (int c = 0; c < MOST_COLUMNS; c++)
         tokenizer_free(loaded->own[c]);
     pthread_mutex_destroy(&loaded->mutex);
+    pthread_cond_destroy(&loaded->pool.changed);
     free(loaded);
 }
 
@@ -219,6 +221,8 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
         return tfc_model_no_memory();
     *loaded = (TfcLoaded){.model = model, .variant = variant};
     pthread_mutex_init(&loaded->mutex, NULL);
+    pthread_cond_init(&loaded->pool.changed, NULL);
+    loaded->pool.most = team_processors();
     if (!fill_stores(loaded, inside)) {
         model_free(loaded);
         return tfc_model_no_memory();

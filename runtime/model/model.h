@@ -102,6 +102,14 @@ int tfc_model_set_threads(int n);
 
 int tfc_model_session_new(TfcModelHandle *loaded, TfcSessionHandle **out);
 void tfc_model_session_free(TfcSessionHandle *session);
+/* The model's pool of sessions (pool.c). A take waits until a session is free, in the order of
+ * asking; _alone until none is taken, and excludes other takes until the session is given back.
+ * TFC_ERROR_BUSY: the thread would wait for a session that it has taken itself. */
+int tfc_model_session_take(TfcModelHandle *loaded, TfcSessionHandle **out);
+int tfc_model_session_take_alone(TfcModelHandle *loaded, TfcSessionHandle **out);
+int tfc_model_session_give(TfcSessionHandle *session);
+/* The most sessions that the pool has, 1 … LIMIT_threads. */
+int tfc_model_set_sessions(TfcModelHandle *loaded, int n);
 int tfc_model_forward(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
 int tfc_model_loss(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);
 int tfc_model_train_step(TfcSessionHandle *session, const TfcWord *in, TfcWord *out);

@@ -38,12 +38,29 @@ void session_free(TfcSession *session)
     free(session);
 }
 
-static int make_session(TfcLoaded *loaded, TfcSessionHandle **out)
+TfcSession *session_make(void)
 {
     TfcSession *session = calloc(1, sizeof *session);
+    if (session)
+        session->n_slots = -1;
+    return session;
+}
+
+void session_forget(TfcSession *session)
+{
+    arena_free(session->searching);
+    session->searching = NULL;
+    session->labels = (CtcBeam){0};
+    session->n_slots = -1;
+    session->text.length = 0;
+    session->unknown = (UnknownCount){0};
+}
+
+static int open_session(TfcLoaded *loaded, TfcSessionHandle **out)
+{
+    TfcSession *session = session_make();
     if (!session)
         return tfc_model_no_memory();
-    session->n_slots = -1;
     *out = session_handle(session, loaded);
     if (*out)
         return TFC_OK;
@@ -60,7 +77,7 @@ int tfc_model_session_new(TfcModelHandle *handle, TfcSessionHandle **out)
     TfcLoaded *loaded = model_enter(handle, USE_NONE, &status);
     if (!loaded)
         return status;
-    status = make_session(loaded, out);
+    status = open_session(loaded, out);
     model_leave(loaded, USE_NONE);
     return status;
 }

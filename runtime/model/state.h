@@ -1,8 +1,9 @@
-/* Inside a loaded model and its sessions. access.c decides which calls may run at the same time;
- * model.c has the params, session.c sessions and their functions, words.c the arguments and results
- * of these functions, settings.c the settings of a generation, generate.c decoding, alignment.c
- * alignments, predictions.c predictions, columns.c what texts are generated from where that is no
- * text alone, texts.c and translations.c calls with text. */
+/* Inside a loaded model and its sessions. access.c decides which calls may run at the same time,
+ * pool.c who has a session of the model's pool; model.c has the params, session.c sessions and
+ * their functions, words.c the arguments and results of these functions, settings.c the settings
+ * of a generation, generate.c decoding, alignment.c alignments, predictions.c predictions,
+ * columns.c what texts are generated from where that is no text alone, texts.c and translations.c
+ * calls with text. */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 
@@ -14,6 +15,22 @@
 #include "runtime/train/checkpoint.h"
 
 #include <pthread.h>
+
+typedef struct TfcSession TfcSession;
+
+/* The sessions of a model that its callers take in turns; the lock of handles.h protects it.
+ *   sessions       all of them, linked by next_pooled, in the order in which they were made
+ *   n, most        how many there are, and at most
+ *   taken, alone   how many are taken; one of them is, and excludes others
+ *   asked, served  takes that had to wait so far, and how many of these wait no longer
+ *   changed        signalled where a take that waits may have its turn */
+typedef struct Pool {
+    TfcSession *sessions;
+    int64_t n, most, taken;
+    bool alone;
+    uint64_t asked, served;
+    pthread_cond_t changed;
+} Pool;
 
 typedef struct TfcLoaded {
     const TfcModel *model;
@@ -37,9 +54,10 @@ typedef struct TfcLoaded {
     int64_t reading; /* calls that read params */
     bool writing;    /* a call writes them */
     bool closed;
+    Pool pool;
 } TfcLoaded;
 
-typedef struct TfcSession {
+struct TfcSession {
     TfcLoaded *loaded;
     Store *store;         /* of the first member: its tensors are borrowed from the model's store */
     Store **others;       /* the same of an ensemble's other members */
@@ -63,7 +81,11 @@ typedef struct TfcSession {
     char unknown_note[UNKNOWN_NOTE_BYTES];
     /* access.c: */
     bool busy, freed;
-} TfcSession;
+    /* pool.c: */
+    TfcSession *next_pooled;
+    bool pooled, taken; /* it is one of the pool's; and has a handle */
+    pthread_t taker;
+};
 
 /* ---- access.c ---- */
 
@@ -80,9 +102,24 @@ void session_leave(TfcSession *session, ModelUse use);
 /* Handles for new objects; NULL: memory ran out. A model is not freed before its sessions. */
 TfcModelHandle *model_handle(TfcLoaded *loaded);
 TfcSessionHandle *session_handle(TfcSession *session, TfcLoaded *loaded);
+/* TFC_ERROR_ARGUMENT of a handle that is not open; `what`: "model" or "session". */
+int access_explain_closed(const void *handle, const char *what);
+/* Frees a session without a handle, and the model, if the session was its last user. */
+void access_end_session(TfcSession *session);
 /* Called by access.c when nothing uses the object any more. (model.c, session.c) */
 void model_free(TfcLoaded *loaded);
 void session_free(TfcSession *session);
+
+/* ---- pool.c ---- */
+
+/* The first two are called with the lock. */
+
+/* Takes a session that is about to be freed out of the model's pool, if it is there. */
+void pool_remove(TfcSession *session);
+/* Takes free sessions out of the pool until it has `keep` sessions or no free one; gives them,
+ * linked by next_pooled, for pool_free. */
+TfcSession *pool_detach(Pool *pool, int64_t keep);
+void pool_free(TfcSession *sessions);
 
 /* ---- errors ---- */
 
@@ -107,6 +144,10 @@ int tfc_model_check_ids(const TfcModel *model, const char *input, const int32_t 
 /* Before the first update: makes the params writable and adds the optimizer's state. false: memory
  * ran out. */
 bool tfc_model_start_training(TfcLoaded *loaded, const TfcProgram *program);
+/* A session without a model and a handle; NULL: memory ran out. (session.c) */
+TfcSession *session_make(void);
+/* Forgets what a session keeps from call to call, so that it is as a new one. (session.c) */
+void session_forget(TfcSession *session);
 /* The function's program, or NULL after tfc_model_fail. */
 const TfcProgram *session_program(TfcSession *session, TfcFunction function);
 /* At a session's first call, and if the model's params have got other addresses since the session's

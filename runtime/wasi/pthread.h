@@ -37,6 +37,11 @@ static inline int pthread_mutex_unlock(pthread_mutex_t *m)
     (void)m;
     return 0;
 }
+static inline int pthread_cond_init(pthread_cond_t *c, const void *attributes)
+{
+    (void)c, (void)attributes;
+    return 0;
+}
 static inline int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
     (void)c, (void)m;
@@ -80,6 +85,8 @@ static inline int pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*
     (void)t, (void)a, (void)body, (void)argument;
     return 1;
 }
+static inline pthread_t pthread_self(void) { return 0; }
+static inline int pthread_equal(pthread_t a, pthread_t b) { return a == b; }
 static inline int pthread_join(pthread_t t, void **result)
 {
     (void)t, (void)result;

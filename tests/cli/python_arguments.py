@@ -146,6 +146,7 @@ with module.Model() as other:
     arguments("Model", lambda **given: module.Model(**given).close(), {}, {
         "weights": NO_PATH, "seed": [one for one in NO_WHOLE if one is not None] + [-1, 2**64]}, ["weights"])
     arguments("Model", lambda **given: module.Model(**given).close(), {"seed": 1}, {"weights": ["other.safetensors"]})
+    arguments("set_sessions", other.set_sessions, {"n": 2}, {"n": NO_WHOLE + [None, 0, -1, 10**6]})
     arguments("save", other.save, {"path": "saved.safetensors"}, {"path": NO_PATH + [None]})
 for name in module._FUNCTIONS:
     public = {"predict": "predict_arrays"}.get(name, name)
@@ -210,6 +211,8 @@ if hasattr(model, "predict"):
         "text": [one for one in NO_LINES + ["\ud800", "a\0b", ["a\0b"]] if one != "a b"], "top": counts, **search},
         ["top", "beam", "separator", "lexicon"])
     checked.update([("predict", one) for one in search])
+    assert module.Model.predict_text is module.Model.predict
+    checked.update([("predict_text", one) for name, one in checked if name == "predict"])
     assert not differs(model.predict(iter(["a b", "c"])), model.predict(["a b", "c"]))
 
 # What is right at the edge: whole floats, tuples, flags; floats are rounded, not made infinite; truth values are 0 and 1.

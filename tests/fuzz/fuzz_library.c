@@ -242,6 +242,25 @@ static void call_sessions(World *w)
     need(is_good(library_session_new(of, &w->sessions[k])) == (w->sessions[k] != NULL));
 }
 
+/* Taken sessions are given back, or freed when the world ends. */
+static void call_pool(World *w)
+{
+    int k = byte(w) % SESSIONS;
+    library *of = model(w);
+    switch (byte(w) % 4) {
+    case 0:
+    case 1: {
+        bool alone = byte(w) % 2;
+        library_session_free(w->sessions[k]);
+        need(is_good((alone ? library_session_take_alone : library_session_take)(
+                 of, &w->sessions[k])) == (w->sessions[k] != NULL));
+        break;
+    }
+    case 2: is_good(library_session_give(session(w))); break;
+    case 3: is_good(library_set_sessions(of, number(w))); break;
+    }
+}
+
 static void call_encode(World *w)
 {
     int32_t n = rows(w);
@@ -357,9 +376,9 @@ static double digest(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    static void (*const calls[])(World *) = {call_encode,  call_step,     call_step,  call_generate,
-                                             call_text,    call_text,     call_copy,  call_align,
-                                             call_forward, call_sessions, call_models};
+    static void (*const calls[])(World *) = {
+        call_encode, call_step,  call_step,    call_generate, call_text,   call_text,
+        call_copy,   call_align, call_forward, call_sessions, call_models, call_pool};
     static double first;
     World w = {.at = bytes, .end = bytes + size};
     if (first == 0)

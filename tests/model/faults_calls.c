@@ -360,6 +360,9 @@ static int open_checkpoint(World *w)
 static int open_ensemble(World *w) { return speaking_open(NULL, &w->speaker); }
 
 static int session_new(World *w) { return N(session_new)(w->model, &w->session); }
+
+static int session_take(World *w) { return N(session_take)(w->model, &w->session); }
+
 /* Of another model, whose initial values are those of a file: there is no such way. */
 static int open_new_file(World *w)
 {
@@ -489,6 +492,7 @@ const Scenario *scenarios_of(const char *file_saved, const char *link, const cha
          0},
         {"open, an ensemble", NULL, open_ensemble, close_speaker, 0, NULL, 0},
         {"session_new", with_model, session_new, free_session, 0, NULL, 0},
+        {"session_take", with_model, session_take, free_session, 0, NULL, 0},
         {"forward again", with_use, forward, NULL, 0, NULL, 0},
         {"loss", with_session, loss, NULL, 0, NULL, 0},
         {"loss of next", with_session, loss_of_next, NULL, 0, NULL, 0},
