@@ -16,7 +16,7 @@ while (!await tab.evaluate("ask !== null"))
   await new Promise(done => setTimeout(done, 5));
 const ready = performance.now() - begin;
 const answer = (line, more = {}) => tab.evaluate(`(async () => {
-  const begin = performance.now(), [{text}] = await ask(${JSON.stringify({text: line, beam: 4, nbest: 1, ...more})});
+  const begin = performance.now(), {answers: [{text}]} = await ask(${JSON.stringify({text: line, beam: 4, nbest: 1, ...more})});
   return [performance.now() - begin, text];
 })()`);
 const median = times => times.sort((a, b) => a - b)[times.length >> 1].toFixed(1);

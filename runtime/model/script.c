@@ -2,14 +2,16 @@
  * as JSON out, with a model and a session that stay.
  *
  *   {"text": "Ein Hund.", "beam": 4, "nbest": 2}
- *   {"answers": [{"line": 0, "text": "A dog.", "score": -0.31, "log_probability": -0.42}, …]}
+ *   {"answers": [{"line": 0, "text": "A dog.", "score": -0.31, "log_probability": -0.42}, …],
+ *    "tokens": 3, "unknown": 0}
  *   {"error": "line 1 has 900 tokens, the model takes 128 at most"}
  *
  * A model of columns takes "records", a list of objects (records_json.h), in place of "text".
- * An answer to a text with many unknown tokens has a "note" that tells so (tfc_model_unknown). With
- * "attention": true each answer has what its tokens were made from (script_attention.c). A model
- * that predicts takes "top", of CTC also "beam", "lexicon" and "separator", and has one answer to a
- * text (script_predict.c). */
+ * tokens, unknown: how many the text has, and how many of them the vocabulary does not know; if
+ * these are many there is a "note" that tells so (tfc_model_unknown). With "attention": true each
+ * answer has what its tokens were made from (script_attention.c). A model that predicts takes
+ * "top", of CTC also "beam", "lexicon" and "separator", and has one answer to a text
+ * (script_predict.c). */
 #include "runtime/model/records_json.h"
 
 #include "base/json_write.h"
@@ -174,6 +176,18 @@ static int put_generated(TfcSessionHandle *session, const TfcModel *model, const
     return TFC_OK;
 }
 
+static void put_unknown_count(TfcSessionHandle *session, JsonWriter *json)
+{
+    int64_t tokens, unknown;
+    const char *note;
+    if (tfc_model_unknown(session, &tokens, &unknown, &note))
+        return;
+    json_put_integer(json, "tokens", tokens);
+    json_put_integer(json, "unknown", unknown);
+    if (note)
+        json_put_text(json, "note", note);
+}
+
 static const char *put_answer(const TfcModel *model, TfcSessionHandle *session,
                               const Wanted *wanted)
 {
@@ -187,9 +201,7 @@ static const char *put_answer(const TfcModel *model, TfcSessionHandle *session,
                      : (model->source || model->n_columns ? put_translations : put_generated)(
                            session, model, wanted, &json);
     json_close(&json, ']');
-    const char *note = NULL;
-    if (!tfc_model_unknown(session, NULL, NULL, &note) && note)
-        json_put_text(&json, "note", note);
+    put_unknown_count(session, &json);
     json_close(&json, '}');
     return status ? script_fail(tfc_model_error_detail()) : last_answer.data;
 }

@@ -1,10 +1,12 @@
 // The package of tfc compile --emit js under Node: answers are those of tfc translate and tfc generate, and
 // wrong requests are errors after which it goes on.
+// In eight workers, each with a module and memory of its own, it answers as in one.
 // Usage: node script.mjs PACKAGE SPEAKER SOURCES WANTED WANTED.NBEST WANTED.SPOKEN WANTED.JSON
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
+import {Worker} from "node:worker_threads";
 
 const within = +(process.env.WITHIN ?? 1.01e-4); // of scores and weights
 const [folder, speaker, ...files] = process.argv.slice(2);
@@ -42,6 +44,38 @@ assert.equal(model.answers("\na b", {attention: true})[0].attention, undefined);
 assert.throws(() => model.nbest("a b", 1, {attention: 1}), /attention: expected true or false/);
 
 assert.equal(model.translate(""), "");
+
+// The long names, which Python and C have: each line of a text; a list.
+assert.equal(model.translate_text(sources.slice(0, 9).join("\n") + "\n"), wanted.slice(0, 9).join("\n") + "\n");
+assert.deepEqual(model.translate_text(sources.slice(0, 9)), wanted.slice(0, 9));
+assert.equal(model.translate_text(`${sources[0]}\n\n${sources[1]}`), `${wanted[0]}\n\n${wanted[1]}`);
+assert.deepEqual([model.translate_text(""), model.translate_text([]), model.translate_text(["", sources[2]])], ["", [], ["", wanted[2]]]);
+assert.throws(() => model.translate_text(["a\nb"]), {name: "TypeError", message: /^text: a line has a newline/});
+
+// Unknown tokens are counted, and told of where they are many, once of what is the same.
+const told = [], {warn} = console;
+console.warn = note => told.push(note);
+model.translate("a b");
+assert.deepEqual(model.unknown(), {tokens: 2, unknown: 0, note: null});
+model.translate("a zz yy b");
+assert.deepEqual([model.unknown().tokens, model.unknown().unknown], [4, 2]);
+assert.match(model.unknown().note, /^50.* unknown to the vocabulary/);
+model.translate("a zz yy b");
+assert.deepEqual(told, [model.unknown().note]);
+console.warn = warn;
+
+const work = `const {parentPort, workerData: {module, sources, first}} = require("node:worker_threads");
+  import(module).then(({load}) => load()).then(model => {
+    const found = [];
+    for (let i = 0; i < 3 * sources.length; i++)
+      found[(first + i) % sources.length] = model.translate(sources[(first + i) % sources.length]);
+    parentPort.postMessage(found);
+  });`;
+const module = pathToFileURL(resolve(folder, "index.js")).href, few = sources.slice(0, 40);
+const asked = Array.from({length: 8}, (_, k) => new Promise((found, failed) =>
+  new Worker(work, {eval: true, workerData: {module, sources: few, first: 5 * k}}).once("message", found).once("error", failed)));
+for (const found of await Promise.all(asked))
+  assert.deepEqual(found, wanted.slice(0, few.length));
 for (const [settings, message] of [
   [{beam: 0}, /beam: expected a whole number from 1/], [{beam: 1.5}, /beam: expected/], [{nbest: 9, beam: 4}, /nbest is 9: a search gives no more than its beam, 4/],
   [{width: 3}, /no setting 'width'/], [{length_penalty: "x"}, /length_penalty: expected a number/],
@@ -65,4 +99,6 @@ for (const [, expected, least, most, setting] of ranges)
 
 const speaks = await (await import(pathToFileURL(resolve(speaker, "index.js")))).load();
 assert.equal(speaks.generate("a b", {temperature: 0, length_factor: 0, length_extra: 8}), spoken.join("\n"));
+assert.equal(speaks.generate_text("a b", {temperature: 0, length_factor: 0, length_extra: 8}), spoken.join("\n"));
+assert.deepEqual(speaks.generate_text(["a b", "b"], {temperature: 0}), ["a b", "b"].map(text => speaks.generate(text, {temperature: 0})));
 assert.throws(() => speaks.generate("a b", {attention: true}), /no setting 'attention'/);

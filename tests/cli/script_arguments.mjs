@@ -18,6 +18,7 @@ const noRecord = [...noObject, {}, new Map(), new Date()];
 const noRecords = [...noObject.filter(value => !Array.isArray(value) || value.length), {}, "a", [null], [undefined], [5], ["a"], [[record]], [record, null]];
 const bad = {
   text: [...noText, "a\0b"],
+  texts: [...nothing, {}, new String("a"), new Uint8Array([97]), Buffer.from("a"), [["a"]], [5], ["a", null], "a\0b", ["a\0b"]],
   record: noRecord,
   records: noRecords,
   count: noCount,
@@ -29,8 +30,12 @@ const translating = record ? [record, 2] : ["a b", 2];
 const functions = {
   answers: record ? [["records", [record]], ["settings", {}]] : [["text", "a b\nb"], ["settings", {}]],
   translate: [[record ? "record" : "text", translating[0]], ["settings", {}]],
+  translate_text: [["texts", "a b\nb"], ["settings", {}]],
   nbest: [[record ? "record" : "text", translating[0]], ["count", 2], ["settings", {}]],
   generate: [["text", "a b"], ["settings", {temperature: 0}]],
+  generate_text: [["texts", ["a b"]], ["settings", {temperature: 0}]],
+  predict_text: [["texts", ["worda"]], ["settings", {}]],
+  unknown: [],
   predict: [["text", "worda"], ["settings", {}]],
   tokens: [["text", "worda"]],
 };

@@ -41,7 +41,7 @@ const tests = {
 
   async "what answers look at is what tfc translate tells"() {
     const lines = sources.slice(0, 60), told = aligned.map(line => JSON.parse(line)).filter(({line}) => line < lines.length);
-    const found = await tab.evaluate(`ask({text: ${JSON.stringify(lines.join("\n"))}, nbest: 3, beam: 4, attention: true})`);
+    const {answers: found} = await tab.evaluate(`ask({text: ${JSON.stringify(lines.join("\n"))}, nbest: 3, beam: 4, attention: true})`);
     need(found.length === told.length && found.length > 150, `${found.length} answers, not ${told.length}`);
     found.forEach(({text, attention}, i) => {
       const {text: wants, attention: {source, target, weights}} = told[i];
@@ -72,27 +72,45 @@ const tests = {
     need(await tab.evaluate(`document.querySelectorAll(".source .pointed").length`) === 1, "the word itself has no mark");
     await tab.point(2, 2);
     need((await lit("#answers")).every(weight => weight === 0), "it stays lit");
-    // The same by keys.
+    // The same by keys, in words, too.
     await tab.evaluate(`document.querySelector(".answer .words").focus()`);
     await tab.press("ArrowRight");
     await tab.press("ArrowRight");
     near(await lit(".source"), weights[1], "by keys");
+    const told = () => tab.evaluate("byId('told').textContent");
+    const most = weights[1].indexOf(Math.max(...weights[1])), share = `${Math.round(100 * weights[1][most])} %`;
+    need((await told()).startsWith(`${target[1]} ← `) && (await told()).includes(share), `it tells "${await told()}", not ${share}`);
     await tab.press("Escape");
     need((await lit(".source")).every(weight => weight === 0), "Escape leaves it lit");
+    need(/arrow keys/.test(await told()), "how words are pointed at is not told");
+    need(await tab.evaluate("!document.querySelector('[title]')"), "a title, which a pointer alone shows");
+    need((await tab.evaluate("[...document.querySelectorAll('.note')].at(-1).textContent")).includes("its score"), "scores have no words");
     // The table, which stays open for the next answer.
     await tab.click(".answer .table");
     const table = () => tab.evaluate(`[...document.querySelectorAll(".weights:not([hidden]) tbody tr")].map(row =>
       [...row.querySelectorAll("td")].map(cell => +cell.style.getPropertyValue("--w")))`);
     const cells = await table();
     need(cells.length === target.length && cells.every((row, t) => row.length === source.length && row.every((weight, s) => Math.abs(weight - weights[t][s]) < 1e-3)), "the table has others");
-    await tab.point(...await middle(".weights td[data-at]", source.length + 1));
+    await tab.point(...await middle(".weights tbody td", source.length + 1));
     need(await tab.evaluate(`[".answer .words", ".source"].every(side => [...document.querySelector(side).querySelectorAll(".unit")].findIndex(unit => unit.classList.contains("pointed")) === 1)`),
       "a cell does not mark its words");
+    await tab.evaluate(`document.querySelector(".weights table").focus()`);
+    for (const key of ["Home", "ArrowDown", "ArrowRight"])
+      await tab.press(key);
+    need(await told() === `${target[1]} ← ${source[1]}: ${Math.round(100 * weights[1][1])} %`, `of a cell it tells "${await told()}"`);
     await tab.evaluate(`byId("text").value = ${JSON.stringify(sources[4])}; byId("status").textContent = ""; byId("text").dispatchEvent(new Event("input"))`);
     await waitFor(tab, isDone, "no answer");
     need((await table()).length > 1, "the table has closed");
     await tab.click(".answer .table");
     need((await table()).length === 0, "the table does not close");
+  },
+
+  async "unknown words are counted"() {
+    const notes = () => tab.evaluate("[...document.querySelectorAll('.note')].map(e => e.textContent)");
+    need(!(await notes()).some(note => note.includes("unknown")), "unknown tokens of a known text");
+    await tab.evaluate(`byId("text").value = "❄ a ❄ b\\nb"; byId("status").textContent = ""; byId("text").dispatchEvent(new Event("input"))`);
+    await waitFor(tab, isDone, "no answer");
+    need((await notes())[0]?.startsWith("2 of 5 tokens are unknown to the vocabulary"), `it tells ${await notes()}`);
   },
 
   async "words of letters are taken apart"() {

@@ -35,6 +35,19 @@ try {
     need(classes || tags || numbers, "nothing to compare");
     need((await texts("h2.prediction")).length === (Object.keys(told).length > 1 ? Object.keys(told).length : 0), "names of predictions");
   }
+  // Words below tell by keys what only a pointer over a tag told.
+  if (await tab.evaluate("Boolean(document.querySelector('.tags .unit'))")) {
+    await tab.evaluate("document.querySelector('.tags').focus()");
+    await tab.press("ArrowRight");
+    const told = await tab.evaluate("byId('told').textContent");
+    need(/^\S+: \S.* [\d.]+ %, /.test(told), `it tells "${told}" of a tag`);
+  }
+  need(await tab.evaluate("!document.querySelector('[title]')"), "a title, which a pointer alone shows");
+  await tab.evaluate("byId('text').value = ''; byId('status').textContent = ''");
+  await tab.click("#text");
+  await tab.type("qq❄q");
+  await waitFor(tab, isDone, "no answer");
+  need((await texts(".note"))[0]?.includes("unknown to the vocabulary"), `unknown tokens are not told: ${await texts("#answers")}`);
   if (process.env.PICTURE)
     await tab.picture(process.env.PICTURE);
   console.log("all is well");

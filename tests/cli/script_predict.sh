@@ -75,6 +75,13 @@ assert.deepEqual(model.predict(lines[0], {top: 1}).class, model.predict(lines[0]
 for (const [settings, message] of [[{top: 0}, /top: expected a whole number of at least 1/], [{top: 1.5}, /top: expected/],
   [{beam: 2}, /no setting 'beam'/]])
   assert.throws(() => model.predict("worda", settings), message);
+assert.deepEqual(model.predict_text(lines.slice(0, 9)), lines.slice(0, 9).map(text => model.predict(text)));
+assert.deepEqual(model.predict_text(lines[0], {top: 1}), model.predict(lines[0], {top: 1}));
+const told = [], {warn} = console;
+console.warn = note => told.push(note);
+model.predict("worda nobody wordb");
+assert.deepEqual([model.unknown().unknown, model.unknown().note, told.length], [1, told[0], 1]);
+console.warn = warn;
 assert.throws(() => model.predict("a\0b"), /a NUL in a string/);
 assert.equal(model.predict("worda ".repeat(30)).sum.length, 12);
 END

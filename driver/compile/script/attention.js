@@ -1,5 +1,5 @@
 // What the words of an answer were made from: a word that is pointed at lights the words of the other side
-// by their weights, and a table has the weights of all tokens.
+// by their weights, which are told below in words and numbers, and a table has the weights of all tokens.
 const MOST_PAIRS = 64; // answers whose attention is asked for at once
 const FAINTEST = .04; // what is lit
 const BLANKS = /([ \t\r\n]+)/;
@@ -33,15 +33,15 @@ const weigh = (attention, source, target) => target.map(to => source.map(from =>
 
 const percent = weight => `${Math.round(weight * 100)} %`;
 // The greatest weights in words: "Hund 93 %, ein 4 %".
-const inWords = (weights, units) => weights.map((weight, i) => [weight, units[i].frame ? END_MARK : units[i].text])
-  .filter(([weight]) => weight >= .05).sort((a, b) => b[0] - a[0]).slice(0, 4).map(([weight, text]) => `${text} ${percent(weight)}`).join(", ");
+const nameOf = unit => unit.frame ? END_MARK : unit.text;
+const inWords = (weights, units) => weights.map((weight, i) => [weight, nameOf(units[i])])
+  .filter(([weight]) => weight >= .05).sort((a, b) => b[0] - a[0]).slice(0, 4).map(([weight, text]) => `${text} ${percent(weight)}`).join(", ") || "many, a little each";
 
 function putUnits(box, units, isTight) {
   return units.map(unit => {
     const span = document.createElement("span");
     span.className = unit.frame ? "unit frame" : "unit";
     span.textContent = unit.text;
-    span.title = unit.frame ?? "";
     if (unit.gap && !isTight)
       box.append(unit.gap);
     box.append(span);
@@ -56,17 +56,23 @@ function startPair(box, text, attention, isTight) {
   const units = unitsOf(text, attention.source, attention.source_words);
   const pair = {units, spans: putUnits(line, units, isTight), answers: []};
   box.append(line);
-  const light = i => pair.answers.forEach(({spans, weights}) => paint(spans, weights.map(row => row[i])));
+  const light = i => {
+    pair.answers.forEach(({spans, weights}) => paint(spans, weights.map(row => row[i])));
+    const [best] = pair.answers;
+    explain(`${nameOf(units[i])} → ${inWords(best.weights.map(row => row[i]), best.units)}`);
+  };
   follow(line, pair.spans, light, () => clear(pair));
   return pair;
 }
 
 function addAnswer(pair, box, text, attention) {
   const units = unitsOf(text, attention.target, attention.target_words).filter(unit => !unit.frame);
-  const answer = {spans: putUnits(box, units), weights: weigh(attention, pair.units, units)};
+  const answer = {units, spans: putUnits(box, units), weights: weigh(attention, pair.units, units)};
   pair.answers.push(answer);
-  answer.spans.forEach((span, i) => span.title = "← " + inWords(answer.weights[i], pair.units));
-  follow(box, answer.spans, i => paint(pair.spans, answer.weights[i]), () => clear(pair));
+  follow(box, answer.spans, i => {
+    paint(pair.spans, answer.weights[i]);
+    explain(`${nameOf(units[i])} ← ${inWords(answer.weights[i], pair.units)}`);
+  }, () => clear(pair));
   answer.point = (t, s) => {
     clear(pair);
     mark(answer.spans[units.findIndex(unit => unit.tokens.includes(t))]);
@@ -74,8 +80,6 @@ function addAnswer(pair, box, text, attention) {
   };
   return answer;
 }
-
-const mark = span => span?.classList.add("pointed");
 
 function paint(spans, weights) {
   spans.forEach((span, i) => {
@@ -89,29 +93,6 @@ function clear({spans, answers}) {
     span.style.removeProperty("--w");
     span.classList.remove("pointed", "lit");
   }
-}
-
-// Pointing, touching, or the arrow keys where the box has the focus: light(place) for the unit there.
-function follow(box, spans, light, leave) {
-  let at = -1;
-  const go = to => {
-    at = to;
-    leave();
-    if (at < 0)
-      return;
-    mark(spans[at]);
-    light(at);
-  };
-  const placeOf = event => spans.indexOf(event.target.closest(".unit"));
-  box.tabIndex = 0;
-  box.addEventListener("pointerover", event => go(placeOf(event)));
-  box.addEventListener("pointerleave", event => event.pointerType === "mouse" && go(-1));
-  box.addEventListener("blur", () => go(-1));
-  box.addEventListener("keydown", ({key}) => {
-    const to = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: spans.length - 1, Escape: -1}[key];
-    if (to !== undefined)
-      go(Math.min(Math.max(to, key === "Escape" ? -1 : 0), spans.length - 1));
-  });
 }
 
 // Tokens as the table names them: letters that go on with a word have a hyphen before them.
@@ -137,21 +118,19 @@ function makeTable({source, target, source_words, target_words, weights}, answer
     weights[t].forEach((weight, s) => {
       const made = cell(row, "td");
       made.style.setProperty("--w", weight.toFixed(3));
-      made.title = `${name} ← ${from[s]}: ${percent(weight)}`;
-      made.dataset.at = `${t} ${s}`;
     });
     return title;
   });
-  table.addEventListener("pointerover", event => {
-    const [t, s] = (event.target.dataset.at ?? "-1 -1").split(" ").map(Number);
+  const point = (t, s) => {
     rows.forEach((row, i) => row.classList.toggle("pointed", i === t));
     columns.forEach((column, i) => column.classList.toggle("pointed", i === s));
     answer.point(t, s);
-  });
-  table.addEventListener("pointerleave", () => {
-    [...rows, ...columns].forEach(name => name.classList.remove("pointed"));
-    answer.point(-1, -1);
-  });
+  };
+  follow(table, [...body.querySelectorAll("td")], at => {
+    const t = Math.floor(at / from.length), s = at % from.length;
+    point(t, s);
+    explain(`${to[t]} ← ${from[s]}: ${percent(weights[t][s])}`);
+  }, () => point(-1, -1), from.length);
   return table;
 }
 
@@ -159,9 +138,7 @@ function makeTable({source, target, source_words, target_words, weights}, answer
 function addTable(row, attention, answer, place) {
   const button = document.createElement("button"), box = document.createElement("div");
   button.className = "table";
-  button.textContent = "▦";
-  button.title = "what each token looks at";
-  button.setAttribute("aria-label", button.title);
+  button.textContent = "▦ weights";
   box.className = "weights";
   const set = shown => {
     button.setAttribute("aria-pressed", shown);

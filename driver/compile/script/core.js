@@ -1,7 +1,9 @@
 // What a caller gives: each argument by its name, what it takes, and whether a value is that.
 const isObject = value => typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+const isText = value => typeof value === "string";
 const ARGUMENTS = {
-  text: ["a text", value => typeof value === "string"],
+  text: ["a text", isText],
+  texts: ["a text or a list of texts", value => isText(value) || Array.isArray(value) && value.every(isText)],
   record: ["an object", isObject],
   records: ["a list of objects", value => Array.isArray(value) && value.every(isObject)],
   count: ["a whole number of at least 1", value => Number.isInteger(value) && value >= 1],
@@ -71,7 +73,7 @@ async function instantiate(bytes) {
   memory = exports.memory;
   exports._initialize();
 
-  // request: {text} or {records}, and settings, here or apart; the list of answers.
+  // request: {text} or {records}, and settings, here or apart; {answers (a list), tokens, unknown, note (if they are many)}.
   return (request, settings = {}) => {
     Object.entries(given("settings", settings)).forEach(([name, value]) => given("setting", value, name));
     const bytes = encoder.encode(toJson({...settings, ...request}));
@@ -82,9 +84,9 @@ async function instantiate(bytes) {
     const answer = exports.answer(at, bytes.length);
     exports.free(at);
     const all = new Uint8Array(memory.buffer, answer);
-    const {answers, error} = JSON.parse(decoder.decode(all.subarray(0, all.indexOf(0)).slice()));
+    const {error, ...found} = JSON.parse(decoder.decode(all.subarray(0, all.indexOf(0)).slice()));
     if (error)
       throw new Error(error);
-    return answers;
+    return found;
   };
 }

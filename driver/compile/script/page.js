@@ -17,7 +17,7 @@ function startWorker(bytes) {
       try {
         if (bytes)
           ask = await instantiate(bytes);
-        postMessage({number, answers: request ? ask(request) : []});
+        postMessage({number, found: request ? ask(request) : null});
       } catch (error) {
         postMessage({number, error: error.message});
       }
@@ -25,13 +25,13 @@ function startWorker(bytes) {
   const worker = new Worker(URL.createObjectURL(new Blob([body], {type: "text/javascript"})));
   const waiting = new Map();
   let count = 0;
-  worker.onmessage = ({data: {number, answers, error}}) => {
+  worker.onmessage = ({data: {number, found, error}}) => {
     const {resolve, reject} = waiting.get(number);
     waiting.delete(number);
     if (error)
       reject(new Error(error));
     else
-      resolve(answers);
+      resolve(found);
   };
   worker.onerror = event => {
     event.preventDefault();
@@ -61,11 +61,20 @@ function toModel(text) {
   }).join("\n");
 }
 
+// The answers to a request; its tokens, and the unknown ones, are counted for what is shown.
+const counted = {tokens: 0, unknown: 0};
+async function askCounting(request) {
+  const {answers, tokens, unknown} = await ask(request);
+  counted.tokens += tokens;
+  counted.unknown += unknown;
+  return answers;
+}
+
 // Answers to lines. Where a request fails its halves are asked, down to the line that is to blame, which has the error
 // in place of an answer; what is asked together changes no answer.
 async function askLines(lines, settings, first = 0) {
   try {
-    return (await ask({text: lines.join("\n"), ...settings})).map(found => ({...found, line: first + (found.line ?? 0)}));
+    return (await askCounting({text: lines.join("\n"), ...settings})).map(found => ({...found, line: first + (found.line ?? 0)}));
   } catch ({message}) {
     if (lines.length === 1)
       return [{line: first, error: message.replace(/^line 1\b/, letters ? "the word" : `line ${first + 1}`)}];
@@ -77,7 +86,7 @@ async function askLines(lines, settings, first = 0) {
 
 async function askRecord(record, settings) {
   try {
-    return await ask({records: [record], ...settings});
+    return await askCounting({records: [record], ...settings});
   } catch ({message}) {
     return [{line: 0, error: message.replace(/^record 0: /, "")}];
   }
@@ -117,6 +126,49 @@ function put(box, kind, name, text) {
   return made;
 }
 
+// A line below the answers about the word that is pointed at; without one, of how to point.
+const HINT = attends ? "Point at a word, touch it, or use the arrow keys: this line tells what it was made from."
+  : "Point at a tag, touch it, or use the arrow keys: this line tells how probable others are.";
+const explain = text => byId("told").textContent = text;
+const explainHow = () => explain(document.querySelector("#answers .unit") ? HINT : "");
+const mark = span => span?.classList.add("pointed");
+
+// Pointing, touching, or the arrow keys where the box has the focus: light(place) for the unit there. width: of the
+// units' rows; 0: there is one row.
+function follow(box, units, light, leave, width = 0) {
+  let at = -1;
+  const go = to => {
+    units[at]?.classList.remove("pointed");
+    at = to;
+    leave();
+    explainHow();
+    if (at < 0)
+      return;
+    mark(units[at]);
+    light(at);
+  };
+  box.tabIndex = 0;
+  box.addEventListener("pointerover", event => go(units.indexOf(event.target.closest(".unit, td"))));
+  box.addEventListener("pointerleave", event => event.pointerType === "mouse" && go(-1));
+  box.addEventListener("blur", () => go(-1));
+  box.addEventListener("keydown", event => {
+    const down = width && at < 0 ? 1 : width;
+    const to = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: units.length - 1, Escape: -1,
+      ...(width && {ArrowDown: at + down, ArrowUp: at - down})}[event.key];
+    if (to === undefined)
+      return;
+    go(Math.min(Math.max(to, event.key === "Escape" ? -1 : 0), units.length - 1));
+    event.preventDefault(); // the page does not scroll
+  });
+}
+
+// Above the answers: how much of the text the model cannot tell apart.
+function putUnknown(box) {
+  const {tokens, unknown} = counted;
+  if (unknown)
+    box.prepend(put(box, "p", "note", `${unknown} of ${tokens} ${tokens === 1 ? "token" : "tokens"} ${unknown === 1 ? "is" : "are"} unknown to the vocabulary: the model reads such tokens as one and the same`));
+}
+
 // The text that answers follow: nothing where there is one line alone, unless it shows what they look at.
 function putSource(box, lines, {line, attention, error}) {
   if (attention)
@@ -141,8 +193,12 @@ function show(lines, answers) {
     if (pair)
       addTable(row, attention, addAnswer(pair, words, text, attention), place);
     if (score !== undefined)
-      put(row, "span", "score", score.toFixed(2)).title = "score: log-probability over a measure of the length";
+      put(row, "span", "score", score.toFixed(2));
   }
+  if (answers.some(({score}) => score !== undefined))
+    put(box, "p", "note", "The number behind an answer is its score: its log-probability over a measure of its length.");
+  putUnknown(box);
+  explainHow();
 }
 
 // What is predicted: classes with their probabilities, tags above tokens, numbers.
@@ -153,18 +209,21 @@ function putClasses(box, classes) {
     const row = put(box, "div", "answer class", "");
     row.style.setProperty("--p", Math.min(Math.max(probability, 0), 1));
     put(row, "span", "words", name);
-    put(row, "span", "score", probability < 0 ? probability.toFixed(2) : percentOf(probability)).title = probability;
+    put(row, "span", "score", probability < 0 ? `log-probability ${probability.toFixed(2)}` : percentOf(probability));
   }
 }
 const percentOf = share => `${(100 * share).toFixed(share > .1 && share < .999 ? 1 : 2)} %`;
 
 function putPositions(box, entries, tokens, areClasses) {
   const row = put(box, "p", "tags", "");
-  entries.forEach((entry, i) => {
-    const one = put(row, "ruby", "", (tokens[i] ?? "").replaceAll("▁", " ").trim() || "·");
-    const tag = put(one, "rt", "", areClasses ? entry[0][0] : numbersOf(entry));
-    tag.title = areClasses ? entry.map(([name, share]) => `${name} ${percentOf(share)}`).join(", ") : "";
+  const names = entries.map((_, i) => (tokens[i] ?? "").replaceAll("▁", " ").trim() || "·");
+  const units = entries.map((entry, i) => {
+    const one = put(row, "ruby", areClasses ? "unit" : "", names[i]);
+    put(one, "rt", "", areClasses ? entry[0][0] : numbersOf(entry));
+    return one;
   });
+  if (areClasses)
+    follow(row, units, i => explain(`${names[i]}: ${entries[i].map(([name, share]) => `${name} ${percentOf(share)}`).join(", ")}`), () => {});
 }
 
 function putPrediction(box, name, value, tokens, isOnly) {
@@ -195,6 +254,8 @@ async function showPredictions(lines, top) {
     if (cut)
       put(box, "p", "source", `the last ${cut === 1 ? "token is" : `${cut} tokens are`} left out: the model takes no more`);
   }
+  putUnknown(box);
+  explainHow();
   return found;
 }
 
@@ -213,6 +274,7 @@ async function answer() {
     again = true;
     return;
   }
+  Object.assign(counted, {tokens: 0, unknown: 0});
   const record = fields.length ? readForm() : null, text = toModel(byId("text").value), count = +byId("count").value;
   if (fields.length ? !record : !text.trim()) {
     show([], []);
