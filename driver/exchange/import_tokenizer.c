@@ -7,6 +7,7 @@
 #include "driver/exchange/onnx/wire.h"
 #include "driver/exchange/tokenizer_json.h"
 #include "runtime/data/vocabulary_of.h"
+#include "runtime/text/sentencepiece/sp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +163,7 @@ static void put_piece(Text *model, const char *text, int64_t kind)
     wire_message(model, PIECES, &piece);
 }
 
-/* The vocabulary with the added tokens that it lacks, where there are any. */
+/* The vocabulary with the added tokens that it lacks, whose control tokens are read from texts. */
 static Vocabulary *add_tokens(Job *job, const char *path, Vocabulary *vocab,
                               const AddedTokens *added)
 {
@@ -181,9 +182,8 @@ static Vocabulary *add_tokens(Job *job, const char *path, Vocabulary *vocab,
         put_piece(&model, token->text, token->is_special ? CONTROL : USER);
         n++;
     }
-    if (n > vocab_size(vocab))
-        vocab =
-            vocab_of_model(&job->diags, job->arena, path,
+    wire_int(&model, SP_SPECIALS_FIELD, true);
+    vocab = vocab_of_model(&job->diags, job->arena, path,
                            arena_copy(job->arena, model.data, model.length), model.length, false);
     text_free(&model);
     return vocab;

@@ -78,21 +78,45 @@ static size_t language_length(const SpModel *m, const char *text, size_t length)
     return 0;
 }
 
-static bool sp_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
+/* A text without tokens that stand by themselves. */
+static bool encode_plain(const SpModel *m, const char *text, size_t length, TokenIds *ids)
 {
-    const SpModel *m = tokenizer->own;
-    size_t language = language_length(m, text, length);
-    int32_t id = language ? sp_find(tokenizer, text, language) : -1;
-    if (language && !token_ids_push(ids, id < 0 ? m->unk : id))
-        return false;
-    text += language;
-    length -= language;
     TokenText normal = {0};
     SpCuts cuts = {0};
     bool ok = sp_normalize(&m->normalizer, &m->user, text, length, &normal) &&
               cut(m, &normal, &cuts) && put_ids(m, &normal, &cuts, ids);
     token_text_free(&normal);
     free(cuts.at);
+    return ok;
+}
+
+/* Bytes of the text before the first name of a control piece, the longest that begins there; *size
+ * are that name's bytes, 0 where there is none. */
+static size_t find_control(const SpModel *m, const char *text, size_t length, size_t *size,
+                           int32_t *id)
+{
+    *size = 0;
+    for (size_t at = 0; at < length && m->specials.n; at++)
+        if ((*size = trie_longest(&m->specials, text + at, length - at, id)))
+            return at;
+    return length;
+}
+
+static bool sp_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
+{
+    const SpModel *m = tokenizer->own;
+    size_t language = language_length(m, text, length);
+    int32_t id = language ? sp_find(tokenizer, text, language) : -1;
+    bool ok = !language || token_ids_push(ids, id < 0 ? m->unk : id);
+    const char *at = text + language, *end = text + length;
+    if (tokenizer->is_plain || !m->specials.n)
+        return ok && encode_plain(m, at, (size_t)(end - at), ids);
+    while (ok && at < end) {
+        size_t size, n = find_control(m, at, (size_t)(end - at), &size, &id);
+        ok = (!n || encode_plain(m, at, n, ids)) &&
+             (!size || token_ids_push(ids, id < m->listed ? id : m->unk));
+        at += n + size;
+    }
     return ok;
 }
 

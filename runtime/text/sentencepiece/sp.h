@@ -9,9 +9,10 @@
 typedef enum SpType { SP_NORMAL = 1, SP_UNKNOWN, SP_CONTROL, SP_USER, SP_UNUSED, SP_BYTE } SpType;
 typedef enum SpKind { SP_UNIGRAM = 1, SP_BPE, SP_WORD, SP_CHAR } SpKind;
 
-/* A field of the model, of those that SentencePiece reserves for extensions: how many pieces have
- * an id (runtime/data/marian_vocab.h). */
-enum { SP_LISTED_FIELD = 200 };
+/* Fields of the model, of those that SentencePiece reserves for extensions: how many pieces have an
+ * id (runtime/data/marian_vocab.h); whether the names of control pieces in a text are these pieces,
+ * as in a tokenizer.json. */
+enum { SP_LISTED_FIELD = 200, SP_SPECIALS_FIELD = 201 };
 
 typedef struct SpPiece {
     const char *text; /* in the model's bytes */
@@ -44,6 +45,8 @@ typedef struct SpModel {
     Trie known;     /* normal, user-defined and unused pieces */
     Trie reserved;  /* the others */
     Trie user;      /* user-defined ones: never cut, never normalized */
+    Trie specials;  /* control pieces, if texts may name them */
+    bool reads_specials;
     SpNormalizer normalizer, denormalizer;
     bool has_denormalizer, byte_fallback, has_unused;
     SpText unk_piece, bos_piece, eos_piece, pad_piece, unk_surface;

@@ -137,6 +137,8 @@ static bool read_fields(Reading *r, const void *bytes, size_t size)
     while (ok && proto_next(&message, &f)) {
         if (f.kind == PROTO_VARINT && f.number == SP_LISTED_FIELD)
             listed = f.value;
+        if (f.kind == PROTO_VARINT && f.number == SP_SPECIALS_FIELD)
+            m->reads_specials = f.value;
         if (f.kind != PROTO_BYTES)
             continue;
         if (f.number == MODEL_PIECES)
@@ -200,12 +202,14 @@ static void weigh(SpModel *m)
     }
 }
 
-typedef enum Which { KNOWN, RESERVED, USER } Which;
+typedef enum Which { KNOWN, RESERVED, USER, NAMED } Which;
 
 static bool is_of(const SpPiece *piece, Which which)
 {
     bool known = piece->type == SP_NORMAL || piece->type == SP_USER || piece->type == SP_UNUSED;
-    return which == USER ? piece->type == SP_USER : known == (which == KNOWN);
+    if (which == USER || which == NAMED)
+        return piece->type == (which == USER ? SP_USER : SP_CONTROL);
+    return known == (which == KNOWN);
 }
 
 static bool build(Reading *r, Trie *trie, Which which)
@@ -243,7 +247,7 @@ static bool sp_finish(Reading *r)
         return sp_refuse(r, "it has no piece for what is unknown");
     weigh(m);
     if (!check_bytes(r) || !build(r, &m->known, KNOWN) || !build(r, &m->reserved, RESERVED) ||
-        !build(r, &m->user, USER))
+        !build(r, &m->user, USER) || (m->reads_specials && !build(r, &m->specials, NAMED)))
         return false;
     return m->kind != SP_UNIGRAM || m->known.n || sp_refuse(r, "it has no pieces");
 }
