@@ -129,19 +129,32 @@ const char *const gguf_head_widths[] = {"rope.dimension_count", "attention.value
 #define REST "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 #define BY_THREES CASELESS "\\p{N}{1,3}" REST
 #define BY_DIGITS CASELESS "\\p{N}" REST
+/* What llama.cpp does with "default", and without a name: four cuts, each of what is left. */
+#define DEFAULT                                                                                  \
+    {"[\\p{P}\\$\\+<=>\\^~\\|]+",                                                                \
+     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)", "\\p{N}+", \
+     "[0-9][0-9][0-9]"}
 const GgufCut gguf_cuts[] = {
-    {"gpt-2", NULL, false, false},
-    {"default", NULL, false, false},
-    {"olmo", NULL, false, false},
-    {"smollm", NULL, true, false},
-    {"llama-bpe", BY_THREES, false, true},
-    {"llama3", BY_THREES, false, true},
-    {"llama-v3", BY_THREES, false, true},
-    {"dbrx", BY_THREES, false, false},
-    {"smaug-bpe", BY_THREES, false, false},
-    {"qwen2", BY_DIGITS, false, false},
-    {NULL, NULL, false, false},
+    {.name = "gpt-2"},
+    {.name = "olmo"},
+    {.name = "default", .patterns = DEFAULT},
+    {.name = "smollm", .digits = true},
+    {.name = "llama-bpe", .patterns = {BY_THREES}, .whole = true},
+    {.name = "llama3", .patterns = {BY_THREES}, .whole = true},
+    {.name = "llama-v3", .patterns = {BY_THREES}, .whole = true},
+    {.name = "dbrx", .patterns = {BY_THREES}},
+    {.name = "smaug-bpe", .patterns = {BY_THREES}},
+    {.name = "qwen2", .patterns = {BY_DIGITS}, .nfc = true},
+    {.name = NULL},
 };
+
+const GgufCut *gguf_cut(const char *name)
+{
+    const GgufCut *cut = gguf_cuts;
+    while (cut->name && strcmp(cut->name, name) != 0)
+        cut++;
+    return cut->name ? cut : NULL;
+}
 
 /* Fields by sentencepiece_model.proto. */
 const GgufToken gguf_tokens[] = {

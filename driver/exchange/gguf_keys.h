@@ -51,14 +51,18 @@ extern const char *const gguf_head_widths[];
 
 /* GgufCut: how texts are cut before merges (tokenizer.ggml.pre), by what the tokenizer.json of the
  * models has. Of rows that say the same, the first is written. Up to one whose `name` is NULL.
- *   pattern   of its Split; NULL: the ByteLevel cuts, as GPT-2's
+ *   patterns  of its Splits, one after the other; none: the ByteLevel cuts, as GPT-2's
  *   digits    each digit is a part of its own
- *   whole     a word that is a token is not put together from merges (ignore_merges) */
+ *   whole     a word that is a token is not put together from merges (ignore_merges)
+ *   nfc       its normalizer is NFC, which no key of a GGUF says */
+enum { GGUF_PATTERNS = 4 };
 typedef struct GgufCut {
-    const char *name, *pattern;
-    bool digits, whole;
+    const char *name, *patterns[GGUF_PATTERNS];
+    bool digits, whole, nfc;
 } GgufCut;
 extern const GgufCut gguf_cuts[];
+/* The row of a name; NULL: there is none. */
+const GgufCut *gguf_cut(const char *name);
 
 /* GgufToken: a special token: its key in a GGUF behind "tokenizer.ggml.", and in config.json. */
 typedef struct GgufToken {

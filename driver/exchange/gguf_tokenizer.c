@@ -170,52 +170,96 @@ static bool is_on(const JsonValue *object, const char *key, bool usual)
     return value ? value->kind == JV_TRUE : usual;
 }
 
-/* How texts are cut: by ByteLevel alone, or by a Split or Digits before it. False: in another way.
- */
-static bool find_cut(const JsonValue *step, bool whole, GgufCut *cut)
+/* Adds a Split's pattern. False: it has none, or there are too many. */
+static bool add_pattern(const JsonValue *step, GgufCut *cut)
 {
-    *cut = (GgufCut){.whole = whole};
+    const JsonValue *pattern = json_member(step, "pattern");
+    int n = 0;
+    while (n < GGUF_PATTERNS && cut->patterns[n])
+        n++;
+    if (n == GGUF_PATTERNS || !pattern || pattern->kind != JV_OBJECT)
+        return false;
+    cut->patterns[n] = json_member_text(pattern, "Regex");
+    return cut->patterns[n];
+}
+
+/* How texts are cut: by ByteLevel alone, or by Splits or Digits before it. False: in another way.
+ */
+static bool find_steps(const JsonValue *step, GgufCut *cut)
+{
     const bool is_list = is_of_type(step, "Sequence");
     const JsonValue *list = is_list ? json_member(step, "pretokenizers") : step;
     const size_t n = !is_list ? 1 : list && list->kind == JV_LIST ? list->n : 0;
     const JsonValue *steps = is_list && n ? list->items : list;
-    if (!steps || n < 1 || n > 2 || !is_of_type(&steps[n - 1], "ByteLevel") ||
+    if (!steps || n < 1 || !is_of_type(&steps[n - 1], "ByteLevel") ||
         is_on(&steps[n - 1], "add_prefix_space", false))
         return false;
     const bool cuts = is_on(&steps[n - 1], "use_regex", true);
-    if (n == 1)
-        return cuts;
-    if (is_of_type(&steps[0], "Digits")) {
+    if (n == 2 && is_of_type(&steps[0], "Digits")) {
         cut->digits = is_on(&steps[0], "individual_digits", false);
         return cut->digits && cuts;
     }
-    const JsonValue *pattern =
-        is_of_type(&steps[0], "Split") ? json_member(&steps[0], "pattern") : NULL;
-    cut->pattern =
-        pattern && pattern->kind == JV_OBJECT ? json_member_text(pattern, "Regex") : NULL;
-    return cut->pattern && !cuts;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (!is_of_type(&steps[i], "Split") || !add_pattern(&steps[i], cut))
+            return false;
+    return cuts == (n == 1);
 }
 
 static bool is_same_cut(const GgufCut *a, const GgufCut *b)
 {
-    return a->digits == b->digits &&
-           (a->pattern && b->pattern ? !strcmp(a->pattern, b->pattern) && a->whole == b->whole
-                                     : a->pattern == b->pattern);
+    bool same = a->digits == b->digits && (!a->patterns[0] || a->whole == b->whole);
+    for (int i = 0; same && i < GGUF_PATTERNS; i++)
+        same = a->patterns[i] && b->patterns[i] ? !strcmp(a->patterns[i], b->patterns[i])
+                                                : a->patterns[i] == b->patterns[i];
+    return same;
+}
+
+/* Whether the normalizer is NFC, or there is none; any other is an error. */
+static bool find_nfc(TokenTable *t, const JsonValue *normalizer, bool *nfc)
+{
+    *nfc = is_of_type(normalizer, "NFC");
+    const JsonValue *list =
+        is_of_type(normalizer, "Sequence") ? json_member(normalizer, "normalizers") : NULL;
+    if (list && list->kind == JV_LIST && list->n <= 1)
+        return !list->n || find_nfc(t, &list->items[0], nfc);
+    if (*nfc || !normalizer || normalizer->kind == JV_NULL)
+        return true;
+    const char *type = normalizer->kind == JV_OBJECT ? json_member_text(normalizer, "type") : NULL;
+    return job_error(
+        t->job,
+        "%s: its normalizer is '%s', and llama.cpp changes no text before it is cut: a "
+        "GGUF would find other tokens",
+        t->path, text_visible_name(t->job->arena, type ? type : ""));
+}
+
+/* Decomposed letters are put together (NFC) or not, by the name alone. */
+static void tell_nfc(const TokenTable *t, const GgufCut *cut, bool nfc)
+{
+    if (nfc != cut->nfc)
+        diag_warning(&t->job->diags, (Loc){0},
+                     "%s: its normalizer is %s, but tfc import reads a GGUF of "
+                     "tokenizer.ggml.pre '%s' %s NFC: letters with their accents apart get other "
+                     "tokens there",
+                     t->path, nfc ? "NFC" : "none", cut->name, cut->nfc ? "with" : "without");
 }
 
 static bool put_cut(TokenTable *t, const JsonValue *json, bool whole)
 {
-    GgufCut is;
-    if (find_cut(json_member(json, "pre_tokenizer"), whole, &is))
+    GgufCut is = {.whole = whole};
+    bool nfc;
+    if (!find_nfc(t, json_member(json, "normalizer"), &nfc))
+        return false;
+    if (find_steps(json_member(json, "pre_tokenizer"), &is))
         for (const GgufCut *cut = gguf_cuts; cut->name; cut++)
             if (is_same_cut(&is, cut)) {
                 gguf_put_text(t->writer, "tokenizer.ggml.pre", cut->name);
+                tell_nfc(t, cut, nfc);
                 return true;
             }
     return job_error(t->job,
                      "%s: llama.cpp has no name that is known here for how its pre_tokenizer cuts "
                      "texts%s%s",
-                     t->path, is.pattern ? ": " : "", is.pattern ? is.pattern : "");
+                     t->path, is.patterns[0] ? ": " : "", is.patterns[0] ? is.patterns[0] : "");
 }
 
 static bool put_merges(TokenTable *t, const JsonValue *merges)

@@ -5,6 +5,7 @@
 #include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/onnx/wire.h"
 #include "driver/exchange/tokenizer_json.h"
+#include "runtime/text/sentencepiece/sp.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,27 +19,22 @@ enum {
 
 static void put_cuts(JsonWriter *json, const GgufCut *cut)
 {
-    if (!cut->pattern && !cut->digits) {
+    if (!cut->patterns[0] && !cut->digits) {
         tokenizer_json_bytes(json, "pre_tokenizer", true);
         return;
     }
     json_open(json, "pre_tokenizer", '{');
     json_put_text(json, "type", "Sequence");
     json_open(json, "pretokenizers", '[');
-    json_open(json, NULL, '{');
-    if (cut->pattern) {
-        json_put_text(json, "type", "Split");
-        json_open(json, "pattern", '{');
-        json_put_text(json, "Regex", cut->pattern);
-        json_close(json, '}');
-        json_put_text(json, "behavior", "Isolated");
-        json_put_bool(json, "invert", false);
-    } else {
+    for (int i = 0; i < GGUF_PATTERNS && cut->patterns[i]; i++)
+        tokenizer_json_split(json, cut->patterns[i]);
+    if (cut->digits) {
+        json_open(json, NULL, '{');
         json_put_text(json, "type", "Digits");
         json_put_bool(json, "individual_digits", true);
+        json_close(json, '}');
     }
-    json_close(json, '}');
-    tokenizer_json_bytes(json, NULL, !cut->pattern);
+    tokenizer_json_bytes(json, NULL, !cut->patterns[0]);
     json_close(json, ']');
     json_close(json, '}');
 }
@@ -111,20 +107,36 @@ static bool put_vocabulary(const GgufImport *m, const GgufValue *tokens, bool is
     return ok;
 }
 
+/* How texts are cut, by tokenizer.ggml.pre. Without it llama.cpp takes "default"; here GPT-2's own
+ * files, which are older than the key, are cut as GPT-2 is. NULL after an error. */
+static const GgufCut *find_cut(const GgufImport *m)
+{
+    const char *said = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.pre"));
+    const bool is_gpt2 = !strcmp(m->architecture->name, "gpt2");
+    const char *name = said && *said ? said : is_gpt2 ? "gpt-2" : "default";
+    const GgufCut *cut = gguf_cut(name);
+    if (!cut)
+        gguf_wrong(m, arena_printf(m->job->arena,
+                                   "its texts are cut as '%s' (tokenizer.ggml.pre), which is not "
+                                   "known here: --config FOLDER takes config.json and "
+                                   "tokenizer.json of the published folder",
+                                   text_visible_name(m->job->arena, name)));
+    else if (name != said)
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%s: tokenizer.ggml.pre is absent, which says how texts are cut: they are cut "
+                     "as '%s'%s. If the model was trained with another cut, numbers, contractions "
+                     "and blanks get other tokens: --config FOLDER takes config.json and "
+                     "tokenizer.json of the published folder",
+                     m->path, name, is_gpt2 ? "" : ", as llama.cpp does then");
+    return cut;
+}
+
 static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
 {
     const GgufValue *merges = gguf_find(m->gguf, "tokenizer.ggml.merges");
-    const char *cut = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.pre"));
-    const GgufCut *rule = gguf_cuts;
-    while (cut && rule->name && strcmp(rule->name, cut))
-        rule++;
-    if (!rule->name)
-        return gguf_wrong(m,
-                          arena_printf(m->job->arena,
-                                       "its texts are cut as '%s' (tokenizer.ggml.pre), which "
-                                       "is not known here: --config FOLDER takes config.json and "
-                                       "tokenizer.json of the published folder",
-                                       text_visible_name(m->job->arena, cut)));
+    const GgufCut *rule = find_cut(m);
+    if (!rule)
+        return false;
     if (!merges || merges->kind != GGUF_STRING || !merges->is_array)
         return gguf_wrong(m, "its tokenizer has no merges");
     Text text = {0};
@@ -132,6 +144,11 @@ static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
     json_open(&json, NULL, '{');
     json_put_text(&json, "version", "1.0");
     put_added(m, tokens, &json);
+    if (rule->nfc) {
+        json_open(&json, "normalizer", '{');
+        json_put_text(&json, "type", "NFC");
+        json_close(&json, '}');
+    }
     put_cuts(&json, rule);
     tokenizer_json_bytes(&json, "decoder", true);
     json_open(&json, "model", '{');
@@ -159,7 +176,7 @@ static bool says(const GgufImport *m, const char *key, bool usual)
 }
 
 /* SentencePiece's model (sentencepiece_model.proto): of merges with scores, or of words as likely
- * pieces (unigram). */
+ * pieces (unigram). Its control tokens are read from texts, as llama.cpp reads prompts. */
 static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_unigram)
 {
     enum { PIECES = 1, TRAINER = 2, NORMALIZER = 3, PIECE = 1, SCORE = 2, TYPE = 3 };
@@ -204,6 +221,7 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
     wire_int(&normalizer, REMOVE_EXTRA, says(m, "tokenizer.ggml.remove_extra_whitespaces", false));
     wire_int(&normalizer, ESCAPE, 1);
     wire_message(&model, NORMALIZER, &normalizer);
+    wire_int(&model, SP_SPECIALS_FIELD, true);
     const bool ok = gguf_write_text(m, "tokenizer.model", &model);
     text_free(&model);
     return ok;

@@ -23,3 +23,15 @@ void tokenizer_json_bytes(JsonWriter *json, const char *key, bool cuts)
     json_put_bool(json, "use_regex", cuts);
     json_close(json, '}');
 }
+
+void tokenizer_json_split(JsonWriter *json, const char *pattern)
+{
+    json_open(json, NULL, '{');
+    json_put_text(json, "type", "Split");
+    json_open(json, "pattern", '{');
+    json_put_text(json, "Regex", pattern);
+    json_close(json, '}');
+    json_put_text(json, "behavior", "Isolated");
+    json_put_bool(json, "invert", false);
+    json_close(json, '}');
+}

@@ -8,5 +8,7 @@
 void tokenizer_json_token(JsonWriter *json, int64_t id, const char *text, bool special);
 /* The ByteLevel step of a pre-tokenizer or decoder; cuts: it cuts texts, too, as GPT-2's does. */
 void tokenizer_json_bytes(JsonWriter *json, const char *key, bool cuts);
+/* A Split step: what the pattern finds is cut off by itself. */
+void tokenizer_json_split(JsonWriter *json, const char *pattern);
 
 #endif
