@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/gguf_sentences.h"
+#include "driver/exchange/import_gguf_keys.h"
 #include "driver/exchange/import_gguf_tokenizer.h"
 
 #include <math.h>
@@ -63,13 +64,20 @@ static int64_t as_size(double number)
     return number >= 0 && number <= 1e15 ? (int64_t)number : 0;
 }
 
-/* A number of the metadata that is none: NaN, or infinite. */
+/* Puts a number of the metadata, of a list the one that all its elements are. False after an error:
+ * it is none, or they differ. */
 static bool put_finite(const GgufImport *m, JsonWriter *json, const char *published,
                        const GgufValue *value)
 {
-    if (!isfinite(gguf_number(value, 0)))
-        return gguf_wrong(m, arena_printf(m->job->arena, "its %s is no number",
-                                          text_visible_name(m->job->arena, value->key)));
+    const char *key = text_visible_name(m->job->arena, value->key);
+    if (value->kind == GGUF_STRING || !value->n || !isfinite(gguf_number(value, 0)))
+        return gguf_wrong(m, arena_printf(m->job->arena, "its %s is no number", key));
+    for (uint64_t i = 1; i < value->n; i++)
+        if (gguf_number(value, i) != gguf_number(value, 0))
+            return gguf_wrong(m, arena_printf(m->job->arena,
+                                              "its %s differs from layer to layer, which tfc's "
+                                              "model of %s is not written for",
+                                              key, m->architecture->model_type));
     put_number(json, published, value);
     return true;
 }
@@ -77,16 +85,7 @@ static bool put_finite(const GgufImport *m, JsonWriter *json, const char *publis
 static bool put_own(const GgufImport *m, JsonWriter *json, const char *published, const char *key)
 {
     const GgufValue *value = gguf_own(m->gguf, key);
-    return !value || value->is_array || value->kind == GGUF_STRING ||
-           put_finite(m, json, published, value);
-}
-
-/* The width of a head; 0: there are no heads. */
-static double head_width(const GgufImport *m)
-{
-    const double heads = own_number(m, "attention.head_count", 0);
-    return own_number(m, "attention.key_length",
-                      heads > 0 ? own_number(m, "embedding_length", 0) / heads : 0);
+    return !value || put_finite(m, json, published, value);
 }
 
 /* LLaMA 3.1's scaling: where the file does not say by what the table was made, by the numbers that
@@ -121,44 +120,71 @@ static bool put_factors(const GgufImport *m, const StTensor *table, JsonWriter *
     return true;
 }
 
+/* By what positions are scaled, as llama.cpp finds it: an older key stands in for the newer one;
+ * 0 is none. */
+static double scaling_factor(const GgufImport *m)
+{
+    const double factor =
+        own_number(m, "rope.scaling.factor", own_number(m, "rope.scale_linear", 0));
+    return factor == 0 ? 1 : factor;
+}
+
+static bool put_yarn(const GgufImport *m, JsonWriter *json, double factor)
+{
+    const double scale = own_number(m, "rope.scaling.attn_factor", 0);
+    if (scale > 0)
+        json_put_number(json, "attention_factor", scale * gguf_yarn_scale(factor), DIGITS);
+    return put_own(m, json, "original_max_position_embeddings",
+                   "rope.scaling.original_context_length") &&
+           put_own(m, json, "beta_fast", "rope.scaling.yarn_beta_fast") &&
+           put_own(m, json, "beta_slow", "rope.scaling.yarn_beta_slow");
+}
+
+/* Positions scaled by a factor. */
+static bool put_factor(const GgufImport *m, JsonWriter *json, const char *type, double factor)
+{
+    json_open(json, "rope_scaling", '{');
+    json_put_text(json, "rope_type", type);
+    json_put_number(json, "factor", factor, DIGITS);
+    const bool ok = strcmp(type, "yarn") || put_yarn(m, json, factor);
+    json_close(json, '}');
+    return ok;
+}
+
+/* A factor without a type is linear. */
 static bool put_scaling(const GgufImport *m, JsonWriter *json)
 {
-    const char *type = gguf_text(m->gguf, gguf_own(m->gguf, "rope.scaling.type"));
+    const char *said = gguf_text(m->gguf, gguf_own(m->gguf, "rope.scaling.type"));
     const StTensor *table = find_tensor(m, GGUF_FACTORS);
-    if (find_tensor(m, "rope_factors_long.weight"))
-        type = "longrope";
-    else if (table)
+    const char *type = find_tensor(m, "rope_factors_long.weight") ? "longrope"
+                       : said                                     ? said
+                                                                  : "linear";
+    const bool is_yarn = !strcmp(type, "yarn"), is_linear = !strcmp(type, "linear");
+    const double factor = scaling_factor(m);
+    const bool is_scaled = is_yarn || (is_linear && factor != 1);
+    if (!isfinite(factor) || factor < 0)
+        return gguf_wrong(m, "the factor by which its positions are scaled is no number above 0");
+    if (!is_yarn && own_number(m, "rope.scaling.attn_factor", 1) != 1)
+        return gguf_wrong(m, "its rope.scaling.attn_factor is not 1, which is read of positions "
+                             "that are scaled by yarn alone");
+    if (table && is_scaled)
+        return gguf_wrong(m,
+                          "its positions are scaled by a factor and by rope_freqs.weight; one of "
+                          "them is read");
+    if (table && strcmp(type, "longrope") != 0)
         return put_factors(m, table, json);
-    if (!type || !strcmp(type, "none"))
-        return true;
-    const bool is_yarn = !strcmp(type, "yarn");
-    if (!is_yarn && strcmp(type, "linear"))
+    if (!is_yarn && !is_linear && strcmp(type, "none") != 0)
         return gguf_wrong(m, arena_printf(m->job->arena,
                                           "its positions are scaled by '%s'; linear, yarn and "
                                           "LLaMA 3.1's table are read",
                                           text_visible_name(m->job->arena, type)));
-    const double factor = own_number(m, "rope.scaling.factor", 1);
-    const double scale = own_number(m, "rope.scaling.attn_factor", 0);
-    json_open(json, "rope_scaling", '{');
-    json_put_text(json, "rope_type", type);
-    bool ok = put_own(m, json, "factor", "rope.scaling.factor");
-    if (is_yarn) {
-        ok = ok &&
-             put_own(m, json, "original_max_position_embeddings",
-                     "rope.scaling.original_context_length") &&
-             put_own(m, json, "beta_fast", "rope.scaling.yarn_beta_fast") &&
-             put_own(m, json, "beta_slow", "rope.scaling.yarn_beta_slow");
-        if (scale > 0)
-            json_put_number(json, "attention_factor", scale * gguf_yarn_scale(factor), DIGITS);
-    }
-    json_close(json, '}');
-    return ok;
+    return !is_scaled || put_factor(m, json, type, factor);
 }
 
 /* Keys are as wide as values, and positions turn the whole of each head, or of phi3 a part. */
 static bool put_widths(const GgufImport *m, JsonWriter *json)
 {
-    const double width = head_width(m);
+    const double width = import_gguf_head_width(m->gguf);
     const bool has_part = !strcmp(m->architecture->name, "phi3");
     for (int i = 0; gguf_head_widths[i]; i++) {
         const double is = own_number(m, gguf_head_widths[i], width);
@@ -174,14 +200,26 @@ static bool put_widths(const GgufImport *m, JsonWriter *json)
     return true;
 }
 
+/* Whether a row that is written once more says what the row of the same published key does. */
+static bool check_again(const GgufImport *m, const GgufKey *keys, const GgufKey *again)
+{
+    const GgufKey *first = keys;
+    while (first->is_again || strcmp(first->published, again->published) != 0)
+        first++;
+    const double is = own_number(m, again->theirs, 0), must = own_number(m, first->theirs, is);
+    return is == must || gguf_wrong(m, arena_printf(m->job->arena, "its %s is %g, but its %s is %g",
+                                                    again->theirs, is, first->theirs, must));
+}
+
 static bool put_keys(const GgufImport *m, JsonWriter *json)
 {
+    const GgufKey *keys = gguf_keys(m->architecture->model_type);
     bool ok = true;
-    for (const GgufKey *key = gguf_keys(m->architecture->model_type); ok && key->theirs; key++) {
+    for (const GgufKey *key = keys; ok && key->theirs; key++) {
         const GgufValue *value = gguf_own(m->gguf, key->theirs);
         if (key->is_again)
-            continue;
-        if (value && !value->is_array && value->kind != GGUF_STRING)
+            ok = !value || check_again(m, keys, key);
+        else if (value)
             ok = put_finite(m, json, key->published, value);
         else if (key->missing != 0)
             json_put_number(json, key->published, key->missing, DIGITS);
@@ -199,7 +237,7 @@ static bool put_rotary(const GgufImport *m, JsonWriter *json)
                                            as_size(own_number(m, "block_count", 0)),
                                            as_size(own_number(m, "embedding_length", 0)),
                                            as_size(own_number(m, "attention.head_count", 0)),
-                                           as_size(head_width(m))));
+                                           as_size(import_gguf_head_width(m->gguf))));
     if (strcmp(type, "qwen2")) /* which has them always */
         json_put_bool(json, "attention_bias", find_tensor(m, "blk.0.attn_q.bias"));
     if (find_tensor(m, "blk.0.ffn_gate.bias"))
@@ -269,7 +307,7 @@ static bool convert(GgufImport *m, const char **quant)
                                           text_visible_name(m->job->arena, m->gguf->architecture),
                                           gguf_architectures(m->job->arena, false)));
     const bool ok =
-        import_gguf_tokenizer(m) && write_config(m) &&
+        import_gguf_check_keys(m) && import_gguf_tokenizer(m) && write_config(m) &&
         (strcmp(m->architecture->name, "bert") || gguf_write_sentences(m->job, m->gguf, m->to));
     *quant = ok ? find_quant(m) : NULL;
     return ok;
