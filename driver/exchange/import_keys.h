@@ -5,8 +5,10 @@
 #include "base/json_read.h"
 #include "driver/exchange/import_models.h"
 
-/* Checks that what no row reads does not change what the model computes: it is false, null, empty,
- * or a key known to say something else, such as a setting of training. `config`: where the object
+/* Checks that what no row reads does not change what the model computes. It does not where it is
+ * false, null or empty, or known to say something else, such as a setting of training. A key by
+ * which the class in transformers computes is an error; so is any that is unknown, where the folder
+ * names a class of its own. Other keys get one warning with their names. `config`: where the object
  * `json` is from. False after errors, one a key. */
 bool import_keys_check(Job *job, const Source *config, const JsonValue *json,
                        const ImportModel *model);

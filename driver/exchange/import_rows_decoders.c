@@ -8,6 +8,11 @@ const ImportRow import_rows_gpt2[] = {
     CONST("n_layer", "layers", "12"),
     CONST("n_head", "heads", "12"),
     CONST("n_inner", "d_ff", "null"),
+    /* other names, by which transformers sets the same */
+    SAME("hidden_size", "n_embd"),
+    SAME("max_position_embeddings", "n_positions"),
+    SAME("num_attention_heads", "n_head"),
+    SAME("num_hidden_layers", "n_layer"),
     CONST("resid_pdrop", "p_drop", "0.1"),
     ACTIVATION("activation_function", "\"gelu_new\""),
     MUST("layer_norm_epsilon", "1e-5", "1e-5"),

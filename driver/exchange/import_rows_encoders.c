@@ -26,15 +26,17 @@
         MUST("hidden_act", "\"gelu\"", "\"gelu\""), FRONT("roberta.", "front"),  \
         IGNORE("**.embeddings.position_ids"), IGNORE("embeddings.position_ids"), \
         IGNORE("roberta.pooler.**"), IGNORE("pooler.**"), IGNORE("lm_head.decoder.**")
-#define DISTILBERT                                                                           \
-    FIXED("names", "\"distilbert\""), CONST("vocab_size", "vocab", "30522"),                 \
-        CONST("dim", "d_model", "768"), CONST("hidden_dim", "d_ff", "3072"),                 \
-        CONST("n_layers", "layers", "6"), CONST("n_heads", "heads", "12"),                   \
-        CONST("max_position_embeddings", "context", "512"), FIXED("norm_eps", "1e-12"),      \
-        CONST("dropout", "p_drop", "0.1"), CONST("attention_dropout", "p_attention", "0.1"), \
-        ACTIVATION("activation", "\"gelu\""), MUST("tie_word_embeddings", "true", "true"),   \
-        MUST("is_decoder", "false", "false"), TOKEN("pad", "pad_token_id", "0"),             \
-        FRONT("distilbert.", "front"), IGNORE("vocab_projector.weight")
+#define DISTILBERT                                                                                 \
+    FIXED("names", "\"distilbert\""), CONST("vocab_size", "vocab", "30522"),                       \
+        CONST("dim", "d_model", "768"), CONST("hidden_dim", "d_ff", "3072"),                       \
+        CONST("n_layers", "layers", "6"), CONST("n_heads", "heads", "12"),                         \
+        SAME("hidden_size", "dim"), SAME("num_attention_heads", "n_heads"),                        \
+        SAME("num_hidden_layers", "n_layers"), CONST("max_position_embeddings", "context", "512"), \
+        FIXED("norm_eps", "1e-12"), CONST("dropout", "p_drop", "0.1"),                             \
+        CONST("attention_dropout", "p_attention", "0.1"), ACTIVATION("activation", "\"gelu\""),    \
+        MUST("tie_word_embeddings", "true", "true"), MUST("is_decoder", "false", "false"),         \
+        TOKEN("pad", "pad_token_id", "0"), FRONT("distilbert.", "front"),                          \
+        IGNORE("vocab_projector.weight")
 #define ALBERT                                                                               \
     FIXED("names", "\"albert\""), FIXED("one_layer", "true"),                                \
         BERT_ROWS("30000", "4096", "16384", "12", "64", "512", "1e-12", "0", "0"),           \

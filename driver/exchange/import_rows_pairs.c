@@ -8,6 +8,7 @@
         CONST("decoder_ffn_dim", "decoder_d_ff", "=encoder_ffn_dim"),                              \
         CONST("encoder_attention_heads", "heads", "16"),                                           \
         CONST("decoder_attention_heads", "decoder_heads", "=encoder_attention_heads"),             \
+        SAME("hidden_size", "d_model"), SAME("num_attention_heads", "encoder_attention_heads"),    \
         CONST("dropout", "p_drop", "0.1"), ACTIVATION("activation_function", "\"gelu\"")
 
 const ImportRow import_rows_marian[] = {
@@ -91,7 +92,8 @@ const ImportRow import_rows_m2m_100[] = {
         CONST("d_kv", "d_kv", "64"), CONST("d_ff", "d_ff", inner),                               \
         CONST("num_layers", "encoder_layers", depth),                                            \
         CONST("num_decoder_layers", "decoder_layers", "=num_layers"),                            \
-        CONST("num_heads", "heads", n_heads),                                                    \
+        CONST("num_heads", "heads", n_heads), SAME("hidden_size", "d_model"),                    \
+        SAME("num_attention_heads", "num_heads"), SAME("num_hidden_layers", "num_layers"),       \
         CONST("relative_attention_num_buckets", "buckets", "32"),                                \
         CONST("relative_attention_max_distance", "longest", "128"),                              \
         CONST("dropout_rate", "p_drop", "0.1"), CONST("layer_norm_epsilon", "norm_eps", "1e-6"), \
