@@ -101,9 +101,9 @@ static const GgufRule own_rules[] = {
 };
 /* Keys of any architecture. Of the tokenizer's import_gguf_tokenizer.c reads what changes ids. */
 static const GgufRule shared_rules[] = {
-    {"general.type", NULL, "model"},    {"general.*", NULL, ANY}, {"tokenizer.*", NULL, ANY},
-    {"tokenizers.*", NULL, ANY},        {"quantize.*", NULL, ANY}, {"split.count", NULL, "0 1"},
-    {"split.*", NULL, ANY},             {NULL, NULL, NULL},
+    {"general.type", NULL, "model"}, {"general.*", NULL, ANY},  {"tokenizer.*", NULL, ANY},
+    {"tokenizers.*", NULL, ANY},     {"quantize.*", NULL, ANY}, {"split.count", NULL, "0 1"},
+    {"split.*", NULL, ANY},          {NULL, NULL, NULL},
 };
 
 double import_gguf_head_width(const Gguf *gguf)

@@ -124,6 +124,26 @@ static bool check_tags(Job *job, const Table *table)
     return !bad;
 }
 
+/* Warns where most rows have their words as tags, as where columns between blanks were cut at tabs.
+ */
+static void warn_of_same(Job *job, const Table *table)
+{
+    const Lines *words = table->columns[0], *tags = table->columns[1];
+    int64_t same = 0, first = 0;
+    for (int64_t i = table->n - 1; i >= 0; i--)
+        if (words->at[i].length == tags->at[i].length &&
+            !memcmp(words->at[i].text, tags->at[i].text, words->at[i].length)) {
+            same++;
+            first = i;
+        }
+    if (2 * same > table->n)
+        diag_warning(&job->diags, lines_place(words, first),
+                     "in %" PRId64 " of %" PRId64 " rows, here first, the tags are the words "
+                     "themselves: if lines had columns between blanks, cut them there "
+                     "(docs/data-columns.md, Lengths that share a dimension)",
+                     same, table->n);
+}
+
 /* A cell on one line: without blanks at its ends; tabs and line breaks are blanks. */
 static void put_cell(Text *out, const Line *cell)
 {
@@ -204,6 +224,8 @@ bool project_read_table(Job *job, const ProjectKindInfo *kind, const TextList *g
               job_error(job, "%s and %s are both field %s of the table: --column names others",
                         kind->fields[0], kind->fields[1], fields[0]));
         ok = ok && (kind->form != PROJECT_TAGS || check_tags(job, table));
+        if (ok && kind->form == PROJECT_TAGS)
+            warn_of_same(job, table);
         if (ok)
             put_rows(table, &pairs);
         if (ok && paths->count == 1)

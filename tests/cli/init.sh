@@ -87,6 +87,24 @@ tail -n +2 rare/data/train.tsv | cut -f 2 | sort -u >trained
 tail -q -n +2 rare/data/valid.tsv rare/data/test.tsv | cut -f 2 | sort -u >held
 [ -z "$(comm -13 trained held)" ] || fail "labels that training does not know: $(comm -13 trained held)"
 
+# CoNLL's columns between blanks, by the lines that the documentation has; cut at tabs, each line would be its own tag.
+mkdir conll
+(
+    cd conll
+    printf -- '-DOCSTART- -X- O\n\n' >train.conll
+    for name in Ana Bo Cy Dora Emil Fay Gus Hana; do for verb in lives works sings sleeps; do for city in Bern Lima Oslo Accra; do
+        printf '%s NNP B-PER\n%s VBZ O\nin IN O\n%s NNP B-LOC\n\n' $name $verb $city
+    done; done; done >>train.conll
+    sed -n "/^(printf 'words/,/train.tsv$/p" "$root/docs/data-columns.md" >recipe
+    sh recipe
+    tfc init ner --kind tagger --data train.tsv >out 2>err
+    grep -q "^ *3 different tags$" out && [ "$(sed -n 2p train.tsv | cut -f 1)" = "Ana lives in Bern" ] || fail "$(cat out err)"
+    ! grep warning err || fail "$(cat err)"
+    (printf 'words\ttags\n'; awk 'NF { print $0 "\t" $0 }' train.conll) >same.tsv
+    tfc init same --kind tagger --data same.tsv >out 2>err || fail "$(cat err)"
+    grep -q "same.tsv:2.*warning: in 513 of 513 rows, here first, the tags are the words themselves" err || fail "$(cat err)"
+)
+
 tfc init mark --kind tagger --data tags.csv >out
 grep -q "^  table     words is field words, tags is field tags$" out || fail "$(cat out)"
 grep -q "^ *2 different tags$" out || fail "$(cat out)"
