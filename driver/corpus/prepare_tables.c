@@ -87,6 +87,13 @@ const TablePart *table_part_open(Job *job, const PrepareOptions *o, const TextPa
         table->n = table->tensors ? table->tensors[0]->n : 0;
         return table->tensors ? table : NULL;
     }
+    if (table_is_named(part->name[0], &format) && table_is_conll(format)) {
+        job_error(job,
+                  "%s: CoNLL's columns are read by train, eval and predict as they are; prepare "
+                  "takes TSV, CSV and JSON lines",
+                  part->name[0]);
+        return NULL;
+    }
     const Source *beginning = read_beginning(job, o, part, &format);
     return beginning && table_find_head(&job->diags, job->arena, beginning, format, fields->names,
                                         (size_t)fields->n, &limits, &table->head)

@@ -149,12 +149,26 @@ static bool is_full(const RecordCut *cut, const RecordLimits *limits)
     return cut->records >= limits->records || cut->whole >= limits->bytes;
 }
 
+/* Whether the line that ends at `seen` ends a record: it is empty, and has words before it. */
+static bool ends_words(RecordCut *cut)
+{
+    size_t begin = cut->seen;
+    while (begin > cut->whole && cut->data[begin - 1] != '\n')
+        begin--;
+    const char *line = cut->data + begin;
+    const size_t n = cut->seen - begin, gap = strspn(line, " \t\r");
+    const bool was = cut->in_record, is_empty = gap >= n;
+    const bool is_left_out = *line == '#' || !strncmp(line, "-DOCSTART-", strlen("-DOCSTART-"));
+    cut->in_record = is_empty ? false : was || !is_left_out;
+    return was && is_empty;
+}
+
 static void find_ends(RecordCut *cut, const RecordLimits *limits)
 {
     for (; cut->seen < cut->length && !is_full(cut, limits); cut->seen++) {
         const char c = cut->data[cut->seen];
         cut->in_quotes ^= limits->has_quotes && c == '"';
-        if (c != '\n' || cut->in_quotes)
+        if (c != '\n' || cut->in_quotes || (limits->ends_empty && !ends_words(cut)))
             continue;
         cut->whole = cut->seen + 1;
         cut->records++;
@@ -166,7 +180,7 @@ static void search_again(RecordCut *cut)
 {
     cut->seen = cut->whole = 0;
     cut->records = 0;
-    cut->in_quotes = false;
+    cut->in_quotes = cut->in_record = false;
 }
 
 bool record_cut_read(RecordCut *cut, TableBytes *file, Diagnostics *diags,

@@ -36,7 +36,7 @@ typedef struct RecordCut {
     char *data;
     size_t length, room, seen, whole;
     int64_t lines, records;
-    bool in_quotes, at_end;
+    bool in_quotes, in_record, at_end;
 } RecordCut;
 
 /* RecordLimits: what ends a part.
@@ -45,11 +45,12 @@ typedef struct RecordCut {
  *   longest      bytes of a record; a longer one ends the part as if it were whole: the parser
  *                refuses it
  *   has_quotes   line breaks between quotes end no record
+ *   ends_empty   records end with the first empty line behind their words, as CoNLL's
  *   waits        a part does not end where a pipe has no more yet */
 typedef struct RecordLimits {
     int64_t records;
     size_t bytes, longest;
-    bool has_quotes, waits;
+    bool has_quotes, ends_empty, waits;
 } RecordLimits;
 
 void record_cut_begin(RecordCut *cut); /* of another file; the memory is kept */

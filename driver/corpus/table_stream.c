@@ -124,6 +124,7 @@ static bool read_records(TableStream *s, int64_t most, size_t most_bytes, size_t
                                  .bytes = most_bytes,
                                  .longest = 2 * (size_t)line + TABLE_PART_BYTES,
                                  .has_quotes = s->format == TABLE_CSV,
+                                 .ends_empty = table_is_conll(s->format),
                                  .waits = s->options.rewinds};
     return record_cut_read(&s->cut, &s->files[s->file], &s->job->diags, &limits, bytes);
 }

@@ -73,6 +73,8 @@ static bool name_is_given(const ProjectKindInfo *kind, const TextList *given)
 static bool is_named(const Source *source, TableFormat format, const ProjectKindInfo *kind)
 {
     const char *start = source->text, *end = start + source->length;
+    if (table_is_conll(format))
+        return false;
     if (source->length >= 3 && !memcmp(start, "\xEF\xBB\xBF", 3))
         start += 3;
     const char *feed = memchr(start, '\n', (size_t)(end - start));
@@ -83,10 +85,21 @@ static bool is_named(const Source *source, TableFormat format, const ProjectKind
            header_has(&first, format, kind->fields[1]);
 }
 
-static void choose_fields(const ProjectKindInfo *kind, const TextList *given, bool named,
-                          const char *fields[2])
+/* The fields of those that have numbers: the first two; of CoNLL's columns the first and the last;
+ * of CoNLL-U, which begins with a number, FORM and UPOS. */
+static void number_fields(Job *job, const Source *source, TableFormat format,
+                          const char *numbers[2])
 {
-    static const char *const numbers[] = {"1", "2"};
+    numbers[0] = format == TABLE_CONLLU ? "2" : "1";
+    numbers[1] = format == TABLE_CONLLU ? "4" : "2";
+    if (format == TABLE_CONLL)
+        numbers[1] = arena_printf(job->arena, "%" PRId64,
+                                  table_width(&job->diags, job->arena, source, format));
+}
+
+static void choose_fields(const ProjectKindInfo *kind, const TextList *given, bool named,
+                          const char *const numbers[2], const char *fields[2])
+{
     for (int k = 0; k < 2; k++) {
         const char *field = field_given(given, kind->fields[k]);
         fields[k] = field ? field : named ? kind->fields[k] : numbers[k];
@@ -139,8 +152,7 @@ static void warn_of_same(Job *job, const Table *table)
     if (2 * same > table->n)
         diag_warning(&job->diags, lines_place(words, first),
                      "in %" PRId64 " of %" PRId64 " rows, here first, the tags are the words "
-                     "themselves: if lines had columns between blanks, cut them there "
-                     "(docs/data-columns.md, Lengths that share a dimension)",
+                     "themselves: lines with columns between blanks are read as FILE.conll",
                      same, table->n);
 }
 
@@ -193,9 +205,12 @@ static Table *read_one(Job *job, const char *path, const ProjectKindInfo *kind,
     if (!source)
         return NULL;
     const TableFormat format = table_format(path, source);
-    if (!fields[0])
+    if (!fields[0]) {
+        const char *numbers[2];
+        number_fields(job, source, format, numbers);
         choose_fields(kind, given, name_is_given(kind, given) || is_named(source, format, kind),
-                      fields);
+                      numbers, fields);
+    }
     Table *table = table_parse(&job->diags, job->arena, source, format, fields, 2, limits);
     if (table && !given->count && kind->form == PROJECT_LABELS && *fields[0] >= '0' &&
         *fields[0] <= '9')

@@ -11,11 +11,15 @@ enum { TABLE_TOLD = 5 }; /* bad records that are reported */
 static const struct {
     const char *ending;
     TableFormat format;
-} endings[] = {
-    {".tsv", TABLE_TSV}, {".csv", TABLE_CSV}, {".jsonl", TABLE_JSON}, {".ndjson", TABLE_JSON}};
+} endings[] = {{".tsv", TABLE_TSV},     {".csv", TABLE_CSV},      {".jsonl", TABLE_JSON},
+               {".ndjson", TABLE_JSON}, {".conll", TABLE_CONLL},  {".bio", TABLE_CONLL},
+               {".iob", TABLE_CONLL},   {".conllu", TABLE_CONLLU}};
 
 static TableNext *const readers[] = {
-    [TABLE_TSV] = table_next_tsv, [TABLE_CSV] = table_next_csv, [TABLE_JSON] = table_next_json};
+    [TABLE_TSV] = table_next_tsv,      [TABLE_CSV] = table_next_csv,
+    [TABLE_JSON] = table_next_json,    [TABLE_CONLL] = table_next_conll,
+    [TABLE_CONLLU] = table_next_conll,
+};
 
 /* Whether the first n bytes of a path end so, in letters of either case. */
 static bool ends_with(const char *path, size_t n, const char *ending)
@@ -152,13 +156,19 @@ static bool find_name(TableReader *r, const Line *cells, size_t n, const Line *n
 static bool find_fields(TableReader *r, TableHead *head)
 {
     TableNext *next = readers[head->format];
-    const int64_t n = next(r, NULL, 0);
+    int64_t n;
+    do
+        n = next(r, NULL, 0);
+    while (!n && r->line < r->lines->n);
     if (n == TABLE_BAD)
         return false;
+    if (!n)
+        return first_fault(r, "no line of it is a word with its fields");
     Line *cells = ARENA_ARRAY(r->scratch, Line, n);
     bool ok = true;
     r->line = 0;
-    next(r, cells, (size_t)n);
+    if (!table_is_conll(head->format)) /* whose fields have no names */
+        next(r, cells, (size_t)n);
     for (size_t k = 0; k < head->n_fields; k++) {
         const Line *name = &head->fields[k];
         ok = (head->is_numbered ? find_number(r, cells, (size_t)n, name->text, &head->index[k])
@@ -204,9 +214,15 @@ static bool find_head(TableReader *r, TableHead *head)
         head->width = head->n_fields;
         return true;
     }
+    if (table_is_conll(head->format) && !head->is_numbered) {
+        diag_error(r->diags, (Loc){.source = r->lines->source},
+                   "CoNLL's columns have no names: take them by their numbers, as --column "
+                   "words=1 --column tags=4");
+        return false;
+    }
     if (!find_fields(r, head))
         return false;
-    if (head->format == TABLE_TSV && head->is_numbered)
+    if (head->format != TABLE_CSV && head->is_numbered)
         need_least(head);
     bool *wanted = ARENA_ARRAY(r->arena, bool, head->width);
     for (size_t k = 0; k < head->n_fields; k++)
@@ -245,14 +261,17 @@ static Table *make_table(TableReader *r, const int64_t *line)
 static Table *read_records(TableReader *r)
 {
     const TableHead *head = r->head;
-    const bool is_line_each = head->format != TABLE_CSV && r->line == 0;
+    const bool is_conll = table_is_conll(head->format);
+    const bool is_line_each = head->format != TABLE_CSV && !is_conll && r->line == 0;
     int64_t *line = is_line_each ? NULL : ARENA_ARRAY(r->arena, int64_t, r->lines->n + 1);
     Table *table = make_table(r, line);
     Line *cells = ARENA_ARRAY(r->scratch, Line, head->width + 1);
+    if (is_conll)
+        table_skip_conll(r);
     while (r->line < r->lines->n) {
         const int64_t begin = r->line;
         const int64_t n = readers[head->format](r, cells, head->width);
-        if (n == TABLE_BAD)
+        if (n == TABLE_BAD || (is_conll && !n))
             continue;
         if (head->at_least ? n < (int64_t)head->width : n != (int64_t)head->width) {
             tell_width(r, begin, n);
@@ -276,9 +295,10 @@ static Table *judge(const TableReader *r, Table *table, bool is_part)
     if (r->bad > TABLE_TOLD)
         diag_note(r->diags, file, "these are the first %d of %s%lld bad records", TABLE_TOLD,
                   is_part ? "at least " : "", (long long)r->bad);
-    if (!r->bad && !table->n)
+    const bool may_be_empty = is_part && table_is_conll(r->head->format); /* the end of a file */
+    if (!r->bad && !table->n && !may_be_empty)
         diag_error(r->diags, file, TABLE_HAS_NO_RECORDS);
-    return r->bad || !table->n ? NULL : table;
+    return r->bad || (!table->n && !may_be_empty) ? NULL : table;
 }
 
 /* Reads the lines; false after errors. */
@@ -329,6 +349,19 @@ Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, Table
     }
     arena_free(r.scratch);
     return table;
+}
+
+int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format)
+{
+    TableReader r;
+    const TableHead head = {.format = format};
+    int64_t n = -1;
+    if (open_reader(&r, diags, arena, source, &head, NULL) && r.lines->n)
+        do
+            n = readers[format](&r, NULL, 0);
+        while (!n && r.line < r.lines->n);
+    arena_free(r.scratch);
+    return n;
 }
 
 /* ---- files ---- */

@@ -8,11 +8,18 @@
  *   CSV         .csv           RFC 4180: fields between commas. "A field" in quotes may have commas
  *                              and line breaks, and "" for a quote. Blanks belong to fields
  *   JSON lines  .jsonl .ndjson an object a line: {"label": 2, "text": "A dog."}
+ *   CoNLL       .conll .bio .iob  a word a line, fields between tabs or else between blanks; an
+ *                              empty line ends a record, whose fields are the columns. Lines that
+ *                              begin with -DOCSTART-, and comments before a record's words, are
+ *                              left out
+ *   CoNLL-U     .conllu        the same; comments are all lines that begin with #, and words whose
+ *                              number has a - or a . in it are left out
  *
  * A file of another name is JSON lines if its first byte other than blanks is {, else TSV.
  *
  * Fields. They are named, and the first record of TSV and CSV is a header with the names; or all of
- * them are numbers from 1, and TSV and CSV have no header. Fields of JSON are keys.
+ * them are numbers from 1, and TSV and CSV have no header. Fields of JSON are keys; those of CoNLL
+ * are numbers.
  *
  * Values. Of JSON, the text of a string, and numbers, true, false and lists of numbers as they are
  * written: "[1, 2.50]". Texts of CSV in quotes and of JSON may have line breaks in them. Nothing is
@@ -35,7 +42,18 @@
 
 #include "runtime/data/lines.h"
 
-typedef enum TableFormat { TABLE_TSV, TABLE_CSV, TABLE_JSON } TableFormat;
+typedef enum TableFormat {
+    TABLE_TSV,
+    TABLE_CSV,
+    TABLE_JSON,
+    TABLE_CONLL,
+    TABLE_CONLLU
+} TableFormat;
+/* Whether records of the format end with an empty line. */
+static inline bool table_is_conll(TableFormat format)
+{
+    return format == TABLE_CONLL || format == TABLE_CONLLU;
+}
 
 /* Table: n records.
  *   columns   of each wanted field, in the order asked: n entries. lines_place(column, i) is where
@@ -82,6 +100,8 @@ bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, 
                      TableHead *head);
 Table *table_parse_part(Diagnostics *diags, Arena *arena, const Source *part, const TableHead *head,
                         const LineLimits *limits);
+/* How many fields the first record has; -1 after errors. */
+int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format);
 /* What a file without records is. */
 #define TABLE_HAS_NO_RECORDS "the table has a header and no records"
 /* Whether the file's name says that it is a table, and of which format. */

@@ -25,7 +25,10 @@ enum { TABLE_BAD = -1 };
  * `room` fields; of JSON, the wanted ones. Returns how many fields it has, or TABLE_BAD after
  * table_fault. */
 typedef int64_t TableNext(TableReader *reader, Line *cells, size_t room);
-TableNext table_next_tsv, table_next_csv, table_next_json;
+TableNext table_next_tsv, table_next_csv, table_next_json, table_next_conll;
+/* Of CoNLL, whose lines may be all left out: then a record has no fields, and is none. Passes empty
+ * lines before a record. */
+void table_skip_conll(TableReader *reader);
 
 /* Counts a bad record, and adds the error if it is among the first: `line` from 0, `at` the byte
  * in the text. Returns TABLE_BAD. */

@@ -87,7 +87,7 @@ tail -n +2 rare/data/train.tsv | cut -f 2 | sort -u >trained
 tail -q -n +2 rare/data/valid.tsv rare/data/test.tsv | cut -f 2 | sort -u >held
 [ -z "$(comm -13 trained held)" ] || fail "labels that training does not know: $(comm -13 trained held)"
 
-# CoNLL's columns between blanks, by the lines that the documentation has; cut at tabs, each line would be its own tag.
+# CoNLL's columns between blanks, and as a table of the same; cut at tabs, each line would be its own tag.
 mkdir conll
 (
     cd conll
@@ -95,11 +95,14 @@ mkdir conll
     for name in Ana Bo Cy Dora Emil Fay Gus Hana; do for verb in lives works sings sleeps; do for city in Bern Lima Oslo Accra; do
         printf '%s NNP B-PER\n%s VBZ O\nin IN O\n%s NNP B-LOC\n\n' $name $verb $city
     done; done; done >>train.conll
-    sed -n "/^(printf 'words/,/train.tsv$/p" "$root/docs/data-columns.md" >recipe
-    sh recipe
+    (printf 'words\ttags\n'; awk '/^-DOCSTART-/ { next } NF { w = w s $1; t = t s $NF; s = " "; next } w { print w "\t" t; w = t = s = "" }
+        END { if (w) print w "\t" t }' train.conll) >train.tsv
     tfc init ner --kind tagger --data train.tsv >out 2>err
     grep -q "^ *3 different tags$" out && [ "$(sed -n 2p train.tsv | cut -f 1)" = "Ana lives in Bern" ] || fail "$(cat out err)"
     ! grep warning err || fail "$(cat err)"
+    tfc init read --kind tagger --data train.conll >out 2>err || fail "$(cat err)"
+    grep -q "words is field 1, tags is field 3" out || fail "$(cat out)"
+    for part in train valid test; do cmp ner/data/$part.tsv read/data/$part.tsv || fail "the file itself gives other data"; done
     (printf 'words\ttags\n'; awk 'NF { print $0 "\t" $0 }' train.conll) >same.tsv
     tfc init same --kind tagger --data same.tsv >out 2>err || fail "$(cat err)"
     grep -q "same.tsv:2.*warning: in 513 of 513 rows, here first, the tags are the words themselves" err || fail "$(cat err)"
@@ -110,6 +113,11 @@ grep -q "^  table     words is field words, tags is field tags$" out || fail "$(
 grep -q "^ *2 different tags$" out || fail "$(cat out)"
 follow mark 120
 right=$(measured accuracy mark)
+tail -n +2 mark/data/test.tsv | awk -F '\t' '{ split($1, w, " "); n = split($2, t, " "); for (i = 1; i <= n; i++) print w[i], "x", t[i]; print "" }' >test.conll
+tfc eval mark/run --data mark/data/test.tsv | sed 's/[^ ]*test[.][a-z]*//' >of_table
+tfc eval mark/run --data test.conll --column words=1 --column tags=3 | sed 's/[^ ]*test[.][a-z]*//' | cmp - of_table || fail "CoNLL's columns are evaluated otherwise"
+tfc predict mark/run --input mark/data/test.tsv >of_table
+tfc predict mark/run --input test.conll --column words=1 | cmp - of_table || fail "CoNLL's columns are predicted otherwise"
 [ "$right" -gt 90 ] || fail "a tagger learns nothing: $right % right"
 tfc check mark/model.tfg --samples 1 >out 2>&1 || fail "check: $(cat out)"
 [ "$(tail -n +2 mark/data/test.tsv | head -n 3 | cut -f 2 | wc -w)" = "$(tfc predict mark/run --input mark/sentences.txt | wc -w)" ] ||

@@ -90,6 +90,9 @@ static const GoodTable good[] = {
     {TABLE_JSON, "{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e4\\u20AC\\ud834\\udd1e ä\"}", {"a"}, 1, {1}, {{"\"\\/\b\f\n\r\tä€𝄞 ä"}}},
     {TABLE_JSON, "{\"\\u0061\":\"x\",\"q\":{\"a\":[null,{\"z\":\"\\\"\"}],\"b\":{}}}", {"a", "a"}, 1, {1}, {{"x", "x"}}},
     {TABLE_JSON, "{\"1\":-0,\"a\":123456789012345678901234567890}", {"a", "1"}, 1, {1}, {{"123456789012345678901234567890", "-0"}}},
+    {TABLE_CONLL, "Ana NNP B-PER\nsings VBZ O\n\n-DOCSTART- -X- O\n\n \n# # O\n1 CD O\n", {"1", "3"}, 2, {1, 7}, {{"Ana sings", "B-PER O"}, {"# 1", "O O"}}},
+    {TABLE_CONLL, "# id 7\na\tx\nb\ty\r\n\nc\tz\n\n\n", {"2", "1"}, 2, {1, 5}, {{"x y", "a b"}, {"z", "c"}}},
+    {TABLE_CONLLU, "# text = b c\n1-2\tbc\t_\n1\tb\tB\n1.1\td\tD\n2\tc\tC\n\n", {"2"}, 1, {1}, {{"b c"}}},
     {TABLE_JSON, "{\"x\":null,\"x\":[[]],\"a\":\"b\"}", {"a"}, 1, {1}, {{"b"}}},
 };
 /* clang-format on */
@@ -251,6 +254,11 @@ static const BadTable bad[] = {
     {TABLE_JSON, "{\"label\":1}\n{\"text\":2}\n", {"label"}, "t:2:1: error: the record has no field 'label'; there is 'text'"},
     {TABLE_JSON, "{\"label\":1,\"x\":\"\"}\n", {"lable"}, "t:1:1: error: the record has no field 'lable'; did you mean 'label'?"},
     {TABLE_JSON, "{}", {"a"}, "t:1:1: error: the record has no field 'a'"},
+    {TABLE_CONLL, "a b\n", {"words"}, "t: error: CoNLL's columns have no names: take them by their numbers"},
+    {TABLE_CONLL, "a b\n", {"3"}, "t:1:1: error: the field 3 is wanted, and the first record has 2"},
+    {TABLE_CONLL, "\n-DOCSTART-\n\n", {"1"}, "t:1:1: error: no line of it is a word with its fields"},
+    {TABLE_CONLL, "a b\nc d\n\na b\nc\n", {"2"}, "t:5:1: error: the line has 1 field, and there must be at least 2"},
+    {TABLE_CONLL, "a\tb c\n", {"2"}, "t:1:3: error: the field 2 is empty, or has a blank in it"},
     /* records of another width */
     {TABLE_TSV, "a\tb\n1\n", {"a"}, "t:2:1: error: the record has 1 field, and the header has 2"},
     {TABLE_TSV, "a\tb\n1\t2\n1\t2\t3\n", {"a"}, "t:3:1: error: the record has 3 fields, and the header has 2"},
