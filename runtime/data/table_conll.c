@@ -29,8 +29,7 @@ static int64_t split_word(const Line *line, Line *cells, size_t room)
         return table_split(line, '\t', cells, room);
     int64_t n = 0;
     for (size_t at = 0, begin; at < line->length;) {
-        for (begin = at; at < line->length && !is_gap(line->text[at]); at++) {
-        }
+        for (begin = at; at < line->length && !is_gap(line->text[at]); at++) {}
         if (at > begin && (size_t)n < room)
             cells[n] = (Line){line->text + begin, at - begin};
         n += at > begin;
