@@ -1,5 +1,5 @@
-/* Arena: a list of blocks, each a quarter larger than the last: what of it stays unused is a small
- * part of the whole. */
+/* Arena: a list of blocks, each a quarter larger than the last. What is large beside the next block
+ * gets one of its own, so that what stays unused is a small part of the whole. */
 #include "base/arena.h"
 
 #include <stdint.h>
@@ -174,6 +174,19 @@ bool arena_charge(Arena *arena, size_t bytes)
     return true;
 }
 
+/* A block of that many bytes, in no list. */
+static ArenaBlock *new_block(Arena *arena, size_t size)
+{
+    ArenaBlock *block = calloc(1, sizeof *block + size);
+    if (!block)
+        return arena_fail(arena, size);
+    add_taken(arena, sizeof *block + size);
+    block->size = size;
+    return block;
+}
+
+/* A block with room for `need` bytes: the current one from now on, or, for what would take more
+ * than a quarter of that, one of just this size behind the current one, whose room is still used. */
 static ArenaBlock *add_block(Arena *arena, size_t need)
 {
     const size_t room = arena_room(arena);
@@ -182,17 +195,17 @@ static ArenaBlock *add_block(Arena *arena, size_t need)
         return arena_exceed(arena, need);
     if (size > LARGEST_BLOCK)
         size = LARGEST_BLOCK;
-    if (size < need)
+    const bool is_large = arena->block && need > size / 4;
+    if (size < need || is_large)
         size = need;
     if (size > room)
         size = room;
-    ArenaBlock *block = calloc(1, sizeof *block + size);
+    ArenaBlock *block = new_block(arena, size);
+    ArenaBlock **list = is_large ? &arena->block->previous : &arena->block;
     if (!block)
-        return arena_fail(arena, need);
-    add_taken(arena, sizeof *block + size);
-    block->size = size;
-    block->previous = arena->block;
-    return arena->block = block;
+        return NULL;
+    block->previous = *list;
+    return *list = block;
 }
 
 void *arena_alloc(Arena *arena, size_t size)
