@@ -1,12 +1,15 @@
 /* Files of weights that ask for more memory than their size explains, and readers that are given
- * less than they need. */
+ * less than they need; and what a published tokenizer.json takes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/json_write.h"
 #include "driver/formats/formats.h"
+#include "runtime/text/hf/tokenizer_json.h"
+#include "runtime/text/kind.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -324,6 +327,107 @@ static void test_each_limit(void **state)
     }
 }
 
+/* ---- a tokenizer.json as published ---- */
+
+/* The 26 letters, all texts of two letters, of three, … : text i ends with letter i % 26, and begins
+ * with text i / 26 - 1. */
+static const char *text_of_letters(int i, char room[8])
+{
+    char *at = room + 7;
+    for (*at = 0; i >= 0; i = i / 26 - 1)
+        *--at = (char)('a' + i % 26);
+    return at;
+}
+
+typedef enum Published { BPE, BPE_OF_PAIRS, WORDPIECE, UNIGRAM, PUBLISHED } Published;
+static const char *const published_types[] = {"BPE", "BPE", "WordPiece", "Unigram"};
+
+static void put_merges(JsonWriter *json, int n, bool as_pairs)
+{
+    char room[8], pair[16];
+    json_open(json, "merges", '[');
+    for (int i = 26; i < n; i++) {
+        const char *first = text_of_letters(i / 26 - 1, room), last[] = {(char)('a' + i % 26), 0};
+        if (as_pairs)
+            json_open(json, NULL, '[');
+        snprintf(pair, sizeof pair, as_pairs ? "%s" : "%s %s", first, last);
+        json_put_text(json, NULL, pair);
+        if (as_pairs) {
+            json_put_text(json, NULL, last);
+            json_close(json, ']');
+        }
+    }
+    json_close(json, ']');
+}
+
+/* Texts of letters, which are shorter than published pieces: memory goes by their number. */
+static Text published_tokenizer(Published form, int n)
+{
+    Text out = {0};
+    JsonWriter json = {.out = &out};
+    char room[8];
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "version", "1.0");
+    json_open(&json, "model", '{');
+    json_put_text(&json, "type", published_types[form]);
+    if (form == WORDPIECE)
+        json_put_text(&json, "unk_token", "a");
+    if (form == UNIGRAM)
+        json_put_integer(&json, "unk_id", 0);
+    json_open(&json, "vocab", form == UNIGRAM ? '[' : '{');
+    for (int i = 0; i < n; i++) {
+        const char *text = text_of_letters(i, room);
+        if (form == UNIGRAM) {
+            json_open(&json, NULL, '[');
+            json_put_text(&json, NULL, text);
+            json_put_number(&json, NULL, -2 - i * 1e-4, 12);
+            json_close(&json, ']');
+        } else
+            json_put_integer(&json, text, i);
+    }
+    json_close(&json, form == UNIGRAM ? ']' : '}');
+    if (form == BPE || form == BPE_OF_PAIRS)
+        put_merges(&json, n, form == BPE_OF_PAIRS);
+    json_close(&json, '}');
+    json_close(&json, '}');
+    return out;
+}
+
+/* SECURITY.md states this limit, for files of at least a million bytes. */
+static void expect_tokenizer(const char *name, const char *bytes, size_t size, int32_t n)
+{
+    enum { MOST_TIMES = 12 };
+    Arena *arena = arena_new();
+    const char *problem;
+    Tokenizer *tokenizer = tokenizer_json(arena, bytes, size, &problem);
+    if (!tokenizer)
+        fail_msg("%s: %s", name, problem);
+    assert_true(size >= 1000000 && tokenizer_size(tokenizer) >= n);
+    if (arena_peak(tokenizer->arena) > MOST_TIMES * size)
+        fail_msg("%s of %zu bytes takes %zu", name, size, arena_peak(tokenizer->arena));
+    tokenizer_free(tokenizer);
+    arena_free(arena);
+}
+
+static void test_published_tokenizers(void **state)
+{
+    (void)state;
+    enum { TOKENS = 80000 };
+    for (int form = 0; form < PUBLISHED; form++) {
+        Text file = published_tokenizer((Published)form, TOKENS);
+        expect_tokenizer(published_types[form], file.data, file.length, TOKENS);
+        text_free(&file);
+    }
+    const char *path = "../shared/data/hf-marian/tokenizer.json";
+    Arena *arena = arena_new();
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    const Source *file = file_exists(path) ? file_read(&diags, arena, path, (size_t)1 << 24) : NULL;
+    if (file)
+        expect_tokenizer(path, file->text, file->length, 1);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_values_that_are_shared),
         cmocka_unit_test(test_names_of_scales),
         cmocka_unit_test(test_each_limit),
+        cmocka_unit_test(test_published_tokenizers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

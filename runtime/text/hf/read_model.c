@@ -67,7 +67,7 @@ static bool read_scored(HfReading *r, const JsonValue *vocab)
 static bool build_trie(HfReading *r)
 {
     Hf *hf = r->hf;
-    Arena *scratch = arena_try_new();
+    Arena *scratch = arena_scratch(r->arena);
     TrieKey *keys = scratch ? ARENA_ARRAY(scratch, TrieKey, hf->n_tokens + 1) : NULL;
     size_t n = 0;
     if (!keys) {
