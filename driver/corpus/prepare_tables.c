@@ -213,6 +213,7 @@ static bool count_labels(Job *job, const PrepareOptions *o, const TextParts *par
     const DataColumns *columns = &o->table->columns;
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     LabelTasks tasks = {.options = o, .mutex = &mutex};
+    Arena *scratch = arena_new(); /* used by one task at a time, and the job's by none */
     int32_t n = 0;
     for (int i = 0; i < parts->n; i++)
         n += (int32_t)parts->data[i].n_cuts;
@@ -222,14 +223,14 @@ static bool count_labels(Job *job, const PrepareOptions *o, const TextParts *par
         for (int64_t k = 0; k < parts->data[i].n_cuts; k++)
             tasks.data[n++] = (LabelTask){.part = &parts->data[i], .cut = &parts->data[i].cuts[k]};
     for (int c = 0; c < columns->n; c++)
-        label_set_init(&tasks.sets[c], job->arena, columns->specs[c].side >= 0);
+        label_set_init(&tasks.sets[c], scratch, columns->specs[c].side >= 0);
     team_each(o->threads, n, run_labels, &tasks);
-    if (!prepare_reports_tell(job, &tasks.data->report, (size_t)n, sizeof *tasks.data))
-        return false;
-    for (int c = 0; c < columns->n; c++)
+    const bool ok = prepare_reports_tell(job, &tasks.data->report, (size_t)n, sizeof *tasks.data);
+    for (int c = 0; c < columns->n && ok; c++)
         if (column_words_are_counted(columns, c))
             columns->specs[c].labels = label_set_list(&tasks.sets[c], job->arena);
-    return true;
+    arena_free(scratch);
+    return ok;
 }
 
 bool table_labels(Job *job, const PrepareOptions *o, const TextParts *parts)

@@ -66,9 +66,12 @@ static const Labels *count_labels(Job *job, const ColumnSpec *spec, const Lines 
     LabelSet set;
     if (!cells || !column_words_check_cells(&job->diags, spec, cells))
         return NULL;
-    label_set_init(&set, job->arena, spec->side >= 0);
+    Arena *scratch = arena_scratch(job->arena);
+    label_set_init(&set, scratch, spec->side >= 0);
     label_set_see(&set, cells);
-    return label_set_list(&set, job->arena);
+    const Labels *labels = label_set_list(&set, job->arena);
+    arena_free(scratch);
+    return labels;
 }
 
 static const char words_of_file[] = "words:";

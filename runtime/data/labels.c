@@ -4,18 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static Labels *labels_new(Arena *arena)
+/* With room for n words. */
+static Labels *labels_new(Arena *arena, int64_t n)
 {
-    Labels *labels = ARENA_ARRAY(arena, Labels, 1);
+    Labels *labels = ARENA_NEW(arena, Labels);
     labels->arena = arena;
+    vec_reserve(arena, labels->words, n);
     map_init(&labels->index, arena);
     return labels;
 }
 
+/* The list has the index's copy of a new word. */
 static void add_label(Labels *labels, const char *word)
 {
-    vec_push(labels->arena, labels->words, word);
-    map_set(&labels->index, word, (void *)labels->words.count);
+    map_set(&labels->index, word, (void *)(labels->words.count + 1));
+    vec_push(labels->arena, labels->words, labels->index.entries[labels->index.count - 1].key);
 }
 
 /* Of one more label; NULL: none. */
@@ -30,21 +33,32 @@ static const char *label_problem(const Labels *labels, const char *word, bool in
                : NULL;
 }
 
+/* The text as a string, in the memory of `word`. */
+static const char *label_key(Text *word, const char *text, size_t length)
+{
+    word->length = 0;
+    text_put(word, text, length);
+    return word->data;
+}
+
 Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, bool in_words)
 {
-    Labels *labels = labels_new(arena);
+    Labels *labels = labels_new(arena, lines->n);
+    Text key = {0};
     bool ok = lines->n > 0;
     if (!ok)
         diag_error(diags, (Loc){.source = lines->source}, "the list has no labels");
     for (int64_t i = 0; ok && i < lines->n; i++) {
         const Line *line = &lines->at[i];
-        const char *word = arena_strndup(arena, line->text, line->length);
+        const char *word = label_key(&key, line->text, line->length);
         const char *problem = label_problem(labels, word, in_words);
         ok = !problem;
         if (!ok)
             diag_error(diags, lines_place(lines, i), "the label '%s' %s", word, problem);
-        add_label(labels, word);
+        else
+            add_label(labels, word);
     }
+    text_free(&key);
     return ok ? labels : NULL;
 }
 
@@ -53,14 +67,6 @@ Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, bool 
 static int by_bytes(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The text as a string, in the memory of `word`. */
-static const char *label_key(Text *word, const char *text, size_t length)
-{
-    word->length = 0;
-    text_put(word, text, length);
-    return word->data;
 }
 
 void label_set_init(LabelSet *set, Arena *arena, bool in_words)
@@ -107,13 +113,14 @@ void label_set_join(LabelSet *set, const LabelSet *other)
 Labels *label_set_list(const LabelSet *set, Arena *arena)
 {
     const size_t n = set->seen.count;
-    const char **words = ARENA_ARRAY(arena, const char *, n + 1);
-    Labels *labels = labels_new(arena);
+    const char **words = memory_resized(NULL, n * sizeof *words);
+    Labels *labels = labels_new(arena, (int64_t)n);
     for (size_t i = 0; i < n; i++)
         words[i] = set->seen.entries[i].key;
     qsort(words, n, sizeof *words, by_bytes);
     for (size_t i = 0; i < n; i++)
-        add_label(labels, arena_strdup(arena, words[i]));
+        add_label(labels, words[i]);
+    free(words);
     return labels;
 }
 
