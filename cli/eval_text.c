@@ -1,13 +1,13 @@
 /* Texts and tables as corpora of an evaluation. */
 #include "cli/eval_text.h"
 
-void eval_text_open_lines(EvalText *t, Job *job, const RunFolder *run, const Lines *source,
-                          const Lines *target)
+bool eval_text_open_files(EvalText *t, Job *job, const RunFolder *run, const TextFiles *files,
+                          int64_t line_limit)
 {
-    *t = (EvalText){
-        .job = job, .run = run, .part = {.source = source, .target = target}, .part_n = source->n};
-    t->told_text = t->part;
-    t->has_failed = !corpus_check_counts(&job->diags, source, target);
+    *t = (EvalText){.job = job, .run = run};
+    t->lines = text_windows_open(job, files, NULL, line_limit);
+    t->has_failed = !t->lines;
+    return t->lines != NULL;
 }
 
 bool eval_text_open_table(EvalText *t, Job *job, const RunFolder *run, const TextList *paths,
@@ -20,21 +20,35 @@ bool eval_text_open_table(EvalText *t, Job *job, const RunFolder *run, const Tex
     return t->table != NULL;
 }
 
+static bool next_part(EvalText *t)
+{
+    const bool is_stream = t->run->kind == CORPUS_STREAM;
+    return t->table ? table_stream_next(t->table, &t->part, &t->part_n)
+                    : text_windows_next(t->lines, is_stream ? INT64_MAX : TABLE_PART_RECORDS,
+                                        &t->part, &t->part_n);
+}
+
+/* Messages will have places in the part: it may be the only one, or the first with such. */
+static void keep_part(EvalText *t)
+{
+    t->told_text = t->part;
+    if (t->table)
+        table_stream_keep(t->table);
+    else
+        text_windows_keep(t->lines);
+}
+
 /* Goes to the next records, unless some are left. False: there are none, or after an error. */
 static bool find_records(EvalText *t)
 {
-    if (t->at < t->part_n || (!t->table && !t->windows))
+    if (t->at < t->part_n)
         return true;
-    if (!t->table)
-        return false;
     t->at = 0;
-    t->has_failed = !table_stream_next(t->table, &t->part, &t->part_n);
+    t->has_failed = !next_part(t);
     if (t->has_failed || !t->part_n)
         return false;
-    if (!t->windows && !t->is_second) {
-        t->told_text = t->part;
-        table_stream_keep(t->table); /* it may be the only one */
-    }
+    if (!t->windows && !t->is_second)
+        keep_part(t);
     return true;
 }
 
@@ -67,11 +81,8 @@ static bool next_window(EvalText *t)
     t->has_failed = !t->corpus;
     if (t->has_failed)
         return false;
-    if (!t->is_second && !had_cut && (told->cut_sources || told->cut_targets)) {
-        t->told_text = t->part;
-        if (t->table)
-            table_stream_keep(t->table);
-    }
+    if (!t->is_second && !had_cut && (told->cut_sources || told->cut_targets))
+        keep_part(t);
     place_window(t, first);
     t->at += n;
     t->windows++;
@@ -103,10 +114,13 @@ bool eval_text_rewind(EvalText *t)
     t->is_second = true;
     t->is_given = false;
     t->rows = t->at = t->windows = 0;
-    if (!t->is_only && t->table) {
-        t->part_n = 0;
+    if (t->is_only)
+        return true;
+    t->part_n = 0;
+    if (t->table)
         t->has_failed = !table_stream_rewind(t->table);
-    }
+    else
+        text_windows_rewind(t->lines);
     return !t->has_failed;
 }
 
@@ -114,5 +128,6 @@ bool eval_text_close(EvalText *t, bool ok)
 {
     corpus_free(t->corpus);
     table_stream_close(t->table);
+    text_windows_close(t->lines);
     return ok && !t->has_failed;
 }

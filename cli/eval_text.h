@@ -1,6 +1,6 @@
 /* EvalText: what a run is evaluated on, as corpora that come one after the other, one for each
  * window of TABLE_PART_RECORDS lines or records; a stream of tokens is one. Memory does not grow
- * with a table's length; of a text it holds the lines. All corpora come twice, to be counted and to
+ * with a table's length; of a text it holds the bytes. All corpora come twice, to be counted and to
  * be measured (driver/run/evaluation.h):
  *
  *   EvalText text;
@@ -18,14 +18,15 @@
 #define CLI_EVAL_TEXT_H
 
 #include "driver/corpus/table_stream.h"
+#include "driver/corpus/text_windows.h"
 #include "driver/run/evaluation.h"
 
 /* EvalText
  *   target   the lines of the current corpus's targets, behind corpus->before; NULL: it has none
  *   rows     of all corpora that have come, since the beginning or eval_text_rewind
  * The rest is private:
- *   paths, fields     of the table; table: NULL for a text
- *   part, at, part_n  the text, or what the table has given; where the next window begins; records
+ *   paths, fields     of the table; table: NULL for a text; lines: NULL for a table
+ *   part, at, part_n  what the table or text has given; where the next window begins; records
  *   windows           how many there have been; is_only: the first was all
  *   is_given          the only one has come in this round; is_second: in the second round
  *   told, told_text   the counts that notes report of all, and the part of their places */
@@ -37,6 +38,7 @@ typedef struct EvalText {
     TextList paths;
     TableFields fields;
     TableStream *table;
+    TextWindows *lines;
     CorpusText part;
     int64_t at, part_n, windows;
     Corpus *corpus;
@@ -46,10 +48,10 @@ typedef struct EvalText {
     bool is_only, is_given, is_second, has_failed;
 } EvalText;
 
-/* Lines as evaluation_corpus takes them, which outlive the text. */
-void eval_text_open_lines(EvalText *text, Job *job, const RunFolder *run, const Lines *source,
-                          const Lines *target);
-/* False after an error; eval_text_close is called in any case. */
+/* The texts of a command's options, for a model without columns. False after an error, of the next
+ * too; eval_text_close is called in any case. */
+bool eval_text_open_files(EvalText *text, Job *job, const RunFolder *run, const TextFiles *files,
+                          int64_t line_limit);
 bool eval_text_open_table(EvalText *text, Job *job, const RunFolder *run, const TextList *paths,
                           const TableFields *fields, int64_t line_limit);
 /* The next corpus, valid until the next call; NULL: there is none, or after an error. */

@@ -282,13 +282,8 @@ static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *first
 
 static bool open_texts(Job *job, const Eval *o, const RunFolder *run, EvalText *text)
 {
-    Lines *target;
-    if (!common_check_texts(job, run, &o->texts))
-        return false;
-    const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
-    if (source)
-        eval_text_open_lines(text, job, run, source, target);
-    return source != NULL;
+    return common_check_texts(job, run, &o->texts) &&
+           eval_text_open_files(text, job, run, &o->texts, o->common.line_limit);
 }
 
 static bool open_table(Job *job, const Eval *o, const RunFolder *run, EvalText *text)

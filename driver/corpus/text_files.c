@@ -117,18 +117,21 @@ TextList text_files_paths(Arena *arena, const TextFiles *files)
 
 /* ---- reading ---- */
 
+const Source *pair_text_source(Job *job, const char *path, const char *languages,
+                               int64_t line_limit)
+{
+    if (!tmx_is_name(path))
+        return text_read(&job->diags, job->arena, path, &(LineLimits){.line = line_limit});
+    const Source *file =
+        file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
+    return file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
+}
+
 Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit,
                       Lines **targets)
 {
-    const Lines *lines;
-    if (tmx_is_name(path)) {
-        const Source *file =
-            file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
-        const Source *pairs = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
-        lines = pairs ? lines_parse(&job->diags, job->arena, pairs, line_limit) : NULL;
-    } else {
-        lines = lines_read(&job->diags, job->arena, path, &(LineLimits){.line = line_limit});
-    }
+    const Source *source = pair_text_source(job, path, languages, line_limit);
+    const Lines *lines = source ? lines_parse(&job->diags, job->arena, source, line_limit) : NULL;
     return lines ? lines_columns(&job->diags, job->arena, lines, targets) : NULL;
 }
 

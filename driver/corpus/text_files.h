@@ -65,6 +65,10 @@ Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, 
 
 /* Adds the error that a text has no lines, with the name of its first file; returns false. */
 bool text_files_tell_empty(Job *job, const TextFiles *files);
+/* The text of one file of pairs: in each line a source, a tab and its target. NULL after an
+ * error. */
+const Source *pair_text_source(Job *job, const char *path, const char *languages,
+                               int64_t line_limit);
 /* The same as text_files_read for one file of pairs, which may have no lines. */
 Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit,
                       Lines **targets);

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A table of any length is evaluated by windows, as if it were in memory: validations of a training, which hold
-# theirs, say the same of it; so does what is predicted of each record. Files and pipes, one or several, are the same.
+# Tables and texts of any length are evaluated by windows, as if they were in memory: validations of a training, which
+# hold theirs, say the same of a table; so does what is predicted of each record. Files and pipes, one or several, are
+# the same.
 # Usage: eval_windows.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -83,5 +84,43 @@ if command -v python3 >/dev/null && ! sanitized; then
     before=$(peak_of "$tfc" eval run-classes --data all.tsv --threads 1)
     after=$(peak_of "$tfc" eval run-classes --data more.tsv --threads 1)
     [ "$after" -lt $((before + 8000)) ] || fail "eval: $before kB for $records records, $after kB for three times as many"
+fi
+
+# Pairs, of several files whose ends are no windows' ends, and in one file: the same bits.
+cat >pairs.tfg <<'END'
+const vocab = 40, d = 4
+dim B, S, T
+input source : token[B, S~]
+input target : token[B, T~]
+param embedding : [vocab, d] = normal(0, 0.5)
+output logits = (embedding[target] + mean(embedding[source], 1) + mean(embedding[target], 1)) @ transpose(embedding)
+loss = cross_entropy(logits, next(target))
+train { rate = constant(0.01); batch = tokens(200) }
+END
+tail -n +2 all.tsv | cut -f 1 >all.src
+tail -n +2 all.tsv | cut -f 2 >all.tgt
+for side in src tgt; do
+    head -n 300 all.$side >train.$side
+    head -n 20000 all.$side >one.$side
+    tail -n +20001 all.$side >two.$side
+done
+"$tfc" train pairs.tfg --source train.src --target train.tgt --vocab words:auto --steps 3 --out run-pairs 2>err.txt ||
+    fail "$(cat err.txt)"
+"$tfc" eval run-pairs --source all.src --target all.tgt --json >pairs.json
+[ "$(number sentences <pairs.json)" = $records ] || fail "$(cat pairs.json)"
+"$tfc" eval run-pairs --source one.src --target one.tgt --source two.src --target two.tgt --json | cmp - pairs.json || fail "two files"
+paste all.src all.tgt | "$tfc" eval run-pairs --data - --json | cmp - pairs.json || fail "pairs of a pipe"
+{ cat two.tgt; printf '\377\n'; } >bad.tgt
+{ cat two.src; echo w1; } >more.src
+refuses 1 "bad.tgt:50001:.*invalid UTF-8" "$tfc" eval run-pairs --source one.src --target one.tgt --source more.src --target bad.tgt
+[ ! -s out.txt ] || fail "figures beside an error: $(cat out.txt)"
+refuses 1 "50000.*50001\|50001.*50000" "$tfc" eval run-pairs --source more.src --target two.tgt
+
+# Six times the pairs add 5 MB of bytes; all lines cut out of them at once would add 11 MB more.
+if command -v python3 >/dev/null && ! sanitized; then
+    for side in src tgt; do cat all.$side all.$side all.$side all.$side all.$side all.$side >more.$side; done
+    before=$(peak_of "$tfc" eval run-pairs --source all.src --target all.tgt --threads 1)
+    after=$(peak_of "$tfc" eval run-pairs --source more.src --target more.tgt --threads 1)
+    [ "$after" -lt $((before + 12000)) ] || fail "eval: $before kB for $records pairs, $after kB for six times as many"
 fi
 echo "all is well"
