@@ -186,7 +186,8 @@ static ArenaBlock *new_block(Arena *arena, size_t size)
 }
 
 /* A block with room for `need` bytes: the current one from now on, or, for what would take more
- * than a quarter of that, one of just this size behind the current one, whose room is still used. */
+ * than a quarter of that, one of just this size behind the current one, whose room stays in
+ * use. */
 static ArenaBlock *add_block(Arena *arena, size_t need)
 {
     const size_t room = arena_room(arena);

@@ -329,8 +329,8 @@ static void test_each_limit(void **state)
 
 /* ---- a tokenizer.json as published ---- */
 
-/* The 26 letters, all texts of two letters, of three, … : text i ends with letter i % 26, and begins
- * with text i / 26 - 1. */
+/* The 26 letters, all texts of two letters, of three, … : text i ends with letter i % 26, and
+ * begins with text i / 26 - 1. */
 static const char *text_of_letters(int i, char room[8])
 {
     char *at = room + 7;
