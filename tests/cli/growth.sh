@@ -1,0 +1,60 @@
+#!/bin/sh
+# What grows with a model and its data, and how fast: compiling takes twice the time for twice the layers, and very many
+# labels take memory for a few copies of their texts (tests/cli/eval_windows.sh has the memory of evaluations).
+# Usage: growth.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+enter_work
+export TFC_CACHE="$work/cache"
+
+# twice FUNCTION LAYERS: from the model's text to its plan, with so many layers and with twice as many
+twice() {
+    one=$(user_of "$tfc" dump "$root/models/gpt.tfg" --stage plan --function "$1" --set layers="$2")
+    two=$(user_of "$tfc" dump "$root/models/gpt.tfg" --stage plan --function "$1" --set layers=$((2 * $2)))
+    echo "$1: $one ms for $2 layers, $two ms for twice as many"
+    [ "$two" -lt $((3 * one)) ] || fail "$1: $one ms for $2 layers, $two ms for twice as many"
+}
+twice forward 100
+twice train_step 30
+
+# within KILOBYTES COMMAND …; "": there is no limit
+within() {
+    most=$1
+    shift
+    peak=$(peak_of "$@" 2>err.txt) || fail "$*: $(cat err.txt)"
+    echo "$peak kB: $*"
+    [ -z "$most" ] || [ "$peak" -le "$most" ] || fail "$*: $peak kB, more than $most"
+}
+
+# A hundred thousand labels, each of one record.
+labels=100000
+awk -v n=$labels 'BEGIN { print "text\tlabel"; for (i = 0; i < n; i++) printf "w%d w%d\tlabel%d\n", i % 30, i % 7, (i * 7919) % n }' >all.tsv
+head -n 20 all.tsv >few.tsv
+cut -f 1 few.tsv | tail -n +2 >few.txt
+{ printf '%s\n' '<pad>' '<unk>' '<s>' '</s>'; seq -f 'w%g' 0 29; } >words.txt
+cat >labels.tfg <<END
+model labels
+use attention
+const vocab = 34, d = 4
+dim B, S
+input text : token[B, S~] = column("text")
+input label : int[B] = column("label")
+vocab label = words
+param embedding : [vocab, d] = normal(0, 0.5)
+logits = linear as head(reshape(mean(embedding[text], 1), [B, d]), $labels)
+loss = cross_entropy(logits, label)
+predict class = softmax(logits)
+train { rate = constant(0.01); batch = sentences(4) }
+END
+set -- --data all.tsv --vocab words:words.txt
+within 60000 "$tfc" data labels.tfg "$@"
+within 60000 "$tfc" prepare labels.tfg "$@" -o prepared
+# Compiling takes more memory than this: the second time programs are in the cache.
+for run in first second; do
+    most=$([ $run = first ] || echo 60000)
+    within "$most" "$tfc" train labels.tfg "$@" --steps 1 --out $run
+    within "$most" "$tfc" eval $run --data few.tsv
+    within "$most" "$tfc" predict $run --input few.txt
+done
+echo "all is well"
