@@ -29,6 +29,15 @@ static uint32_t *find_slot(const Map *map, const char *key)
     return &map->slots[i];
 }
 
+/* The slot of a key that the map does not have. */
+static uint32_t *free_slot(const Map *map, const char *key)
+{
+    size_t i = hash_string(HASH_SEED, key) & (map->n_slots - 1);
+    while (map->slots[i])
+        i = (i + 1) & (map->n_slots - 1);
+    return &map->slots[i];
+}
+
 static bool map_grow(Map *map)
 {
     size_t capacity = map->capacity ? map->capacity * 2 : 16;
@@ -43,7 +52,7 @@ static bool map_grow(Map *map)
     map->n_slots = capacity * 2;
     map->slots = slots;
     for (size_t i = 0; i < map->count; i++)
-        *find_slot(map, entries[i].key) = (uint32_t)i + 1;
+        *free_slot(map, entries[i].key) = (uint32_t)i + 1;
     return true;
 }
 
@@ -63,14 +72,19 @@ bool map_has(const Map *map, const char *key) { return map_find(map, key) != NUL
 
 void map_set(Map *map, const char *key, void *value)
 {
-    MapEntry *entry = map_find(map, key);
-    if (entry) {
-        entry->value = value;
+    uint32_t *slot = map->n_slots ? find_slot(map, key) : NULL;
+    if (slot && *slot) {
+        map->entries[*slot - 1].value = value;
         return;
     }
     const char *copy = arena_strdup(map->arena, key);
-    if (!copy || (map->count == map->capacity && !map_grow(map)))
+    if (!copy)
         return;
+    if (map->count == map->capacity) {
+        if (!map_grow(map))
+            return;
+        slot = free_slot(map, key);
+    }
     map->entries[map->count++] = (MapEntry){copy, value};
-    *find_slot(map, key) = (uint32_t)map->count;
+    *slot = (uint32_t)map->count;
 }
