@@ -177,8 +177,30 @@ static bool run_batch(Scorer *s, Exec *exec)
     return exec_run(exec);
 }
 
+/* Whether each row is in one batch, whole. */
+static bool has_rows_once(const Corpus *corpus)
+{
+    return corpus->options.kind != CORPUS_STREAM && !corpus->prepared && !corpus->n_parts &&
+           !corpus->n_draws;
+}
+
+/* The rows as one batch: its tokens are those of all batches. */
+static BatchShape shape_of_rows(const Corpus *corpus)
+{
+    BatchShape shape = {.rows = corpus->own};
+    for (int side = 0; side <= corpus_last_side(corpus); side++)
+        for (int64_t i = 0; i < corpus->own; i++)
+            shape.side[side].total += corpus_side_length(corpus, i, side);
+    return shape;
+}
+
 bool scorer_count(Scorer *s, const Corpus *corpus)
 {
+    if (!s->counts && has_rows_once(corpus)) {
+        const BatchShape shape = shape_of_rows(corpus);
+        s->tokens += feed_tokens(&s->model->feed, &shape);
+        return true;
+    }
     if (!open_batches(s, corpus) || !reserve(s, s->counts, s->model->totals))
         return false;
     for (int64_t i = 0; i < batches_count(s->batches); i++) {
