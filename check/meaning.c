@@ -42,10 +42,9 @@ static void measure_pair(Pair *p)
         bool undecided_truth = p->type == TFC_BOOL && p->expected->error[i] > 0;
         if (p->expected->exists && !p->expected->exists[i])
             continue;
-        bool open = undecided_truth || isnan(value) ||
-                    (!isfinite(value) && p->expected->error[i] == INFINITY);
+        bool open = undecided_truth || (!isfinite(value) && p->expected->error[i] == INFINITY);
         p->open += open;
-        if (open || found == value)
+        if (open || found == value || (isnan(found) && isnan(value)))
             continue;
         double apart = isfinite(found - value) ? fabs(found - value) : INFINITY;
         distance += apart * apart;

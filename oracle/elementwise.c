@@ -127,6 +127,8 @@ static Num element_relu(const Element *el, const Num *x)
 {
     if (x[0].v + x[0].e <= 0)
         return num_exact(0);
+    if (num_is_nan(x[0]))
+        return num_nan();
     return num_moved(&el->to, x[0].v > 0 ? x[0].v : isnan(x[0].v) ? NAN : 0, x[0].e);
 }
 
@@ -264,9 +266,12 @@ static Num element_pow(const Element *el, const Num *x)
     return num_rounded(&el->to, v, v * expm1(exponent), POWER);
 }
 
-/* The one of the two that is greater by more than both are off, or as far off as either. */
+/* The one of the two that is greater by more than both are off, or as far off as either; NaN if
+ * one of them is. */
 static Num extreme(const Element *el, Num a, Num b, bool first)
 {
+    if (num_is_nan(a) || num_is_nan(b))
+        return num_nan();
     if (isnan(a.v) || isnan(b.v))
         return num_undecided(NAN);
     Num chosen = first ? a : b;

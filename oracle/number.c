@@ -42,6 +42,8 @@ bool num_fits(const Rounding *r, double v)
 
 Num num_given(const Rounding *r, double v)
 {
+    if (isnan(v))
+        return num_nan();
     return num_fits(r, v) ? num_exact(v) : num_rounded(r, v, 0, 1);
 }
 

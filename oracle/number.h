@@ -29,6 +29,10 @@ Rounding rounding_of_sums(DType type);
 static inline Num num_exact(double v) { return (Num){v, 0}; }
 static inline Num num_undecided(double v) { return (Num){v, INFINITY}; }
 static inline bool num_is_exact(Num x) { return x.e == 0; }
+/* NaN in every program: one that was given, or what maxima, rows of a softmax and ops that move
+ * elements make of it. NaN that arithmetic gives is undecided. */
+static inline Num num_nan(void) { return num_exact(NAN); }
+static inline bool num_is_nan(Num x) { return isnan(x.v) && x.e == 0; }
 
 /* Whether v is a number of the type. */
 bool num_fits(const Rounding *r, double v);

@@ -72,7 +72,10 @@ void oracle_pack(const Module *module, const Type *type, const OracleDim *dims,
  * allow for what is not of first order. Infinite where any value is right. */
 double oracle_tolerance(const OracleTensor *result, int64_t i);
 
-/* Whether a program's element i is right: within the tolerance, or the same infinity. */
+/* Whether `found` is right where `value` is, give or take the tolerance: the same infinity is, and
+ * NaN where it is NaN. */
+bool oracle_is_close(double value, double tolerance, double found);
+/* Whether a program's element i is right. */
 bool oracle_agrees(const OracleTensor *result, int64_t i, double element);
 
 #endif

@@ -50,15 +50,17 @@ void interpret_reduce_sum(Interpreter *in, const Op *op, Dense *out)
     }
 }
 
-/* The greatest of a slice: as far off as any that may be it. *sole: only one may. */
+/* The greatest of a slice: as far off as any that may be it; NaN if one of them is. *sole: only one
+ * may be it. */
 static Num greatest(const Reduction *r, double of_nothing, bool *sole)
 {
     Num top = num_exact(of_nothing);
     double least = -INFINITY; /* it is at least this */
-    bool any = false, nan = false;
+    bool any = false, nan = false, sure = false;
     FOR_SLICE (i, r) {
         Num x = r->x->x[i];
         nan |= isnan(x.v);
+        sure |= num_is_nan(x);
         if (!any || x.v > top.v)
             top.v = x.v;
         least = fmax(least, x.v - x.e);
@@ -73,7 +75,7 @@ static Num greatest(const Reduction *r, double of_nothing, bool *sole)
         }
     }
     *sole = candidates == 1 && !nan;
-    return nan ? num_undecided(NAN) : top;
+    return sure ? num_nan() : nan ? num_undecided(NAN) : top;
 }
 
 void interpret_reduce_max(Interpreter *in, const Op *op, Dense *out)
@@ -83,7 +85,7 @@ void interpret_reduce_max(Interpreter *in, const Op *op, Dense *out)
     bool *sole = ARENA_ARRAY(in->arena, bool, out->shape->count + 1);
     for (int64_t n = 0; n < r.outer.count; n++, walk_next(&r.outer)) {
         Num top = greatest(&r, out->dtype == DT_I32 ? INT32_MIN : -INFINITY, &sole[n]);
-        out->x[n] = num_moved(&to, top.v, top.e);
+        out->x[n] = num_is_nan(top) ? top : num_moved(&to, top.v, top.e);
     }
     out->top_of = r.x;
     out->sole = sole;
@@ -115,6 +117,10 @@ static bool row_sum(const Reduction *r, const Rounding *to, double *top, Num *su
     *sum = num_exact(0);
     if (m.v == -INFINITY)
         return false;
+    if (num_is_nan(m)) {
+        *sum = m;
+        return true;
+    }
     FOR_SLICE (i, r)
         sum_add(&s, exponential(to, r->x->x[i], m.v));
     *sum = m.e < INFINITY && isfinite(m.v) ? sum_end(&s, 1, &sums, to) : num_undecided(s.v);
@@ -125,6 +131,8 @@ static bool row_sum(const Reduction *r, const Rounding *to, double *top, Num *su
 static Num quotient(const Rounding *r, Num x, Num sum)
 {
     double least = sum.v - sum.e, v = x.v / sum.v;
+    if (num_is_nan(sum))
+        return sum;
     return least > 0 ? num_rounded(r, v, (x.e + fabs(v) * sum.e) / least, 2) : num_undecided(v);
 }
 
@@ -150,6 +158,10 @@ void interpret_logsumexp(Interpreter *in, const Op *op, Dense *out)
         Num sum;
         if (!row_sum(&r, &to, &top, &sum)) {
             out->x[n] = num_exact(-INFINITY);
+            continue;
+        }
+        if (num_is_nan(sum)) {
+            out->x[n] = sum;
             continue;
         }
         double least = sum.v - sum.e, size = fabs(log(sum.v)) * EXP_ROUNDINGS * to.unit;

@@ -155,9 +155,13 @@ double oracle_tolerance(const OracleTensor *result, int64_t i)
     return result->exists && !result->exists[i] ? INFINITY : SLACK * result->error[i];
 }
 
+bool oracle_is_close(double value, double tolerance, double found)
+{
+    return tolerance == INFINITY || found == value || (isnan(found) && isnan(value)) ||
+           fabs(found - value) <= tolerance;
+}
+
 bool oracle_agrees(const OracleTensor *result, int64_t i, double element)
 {
-    double tolerance = oracle_tolerance(result, i);
-    return tolerance == INFINITY || element == result->data[i] ||
-           fabs(element - result->data[i]) <= tolerance;
+    return oracle_is_close(result->data[i], oracle_tolerance(result, i), element);
 }

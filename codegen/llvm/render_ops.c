@@ -4,6 +4,7 @@
 #include "codegen/loop/build.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* ---- arithmetic: each op rounds by itself, but for muladd ---- */
 
@@ -340,9 +341,16 @@ static LlValue render_accumulate(Render *r, const LoOp *op)
     if (lo_join_of(op->args[0]) == LO_JOIN_ADD) {
         sum = (real ? LLVMBuildFAdd : LLVMBuildAdd)(r->builder, before, x, "");
     } else {
-        LlValue greater = real ? LLVMBuildFCmp(r->builder, LLVMRealOGT, before, x, "")
-                               : LLVMBuildICmp(r->builder, LLVMIntSGT, before, x, "");
-        sum = LLVMBuildSelect(r->builder, greater, before, x, "");
+        /* maxps, whose second operand is the result where one is NaN; whether x is NaN is asked
+         * beside it. Not x is chosen then: LLVM would make one condition of both, and no maxps. */
+        LlValue greater = real ? LLVMBuildFCmp(r->builder, LLVMRealOGT, x, before, "")
+                               : LLVMBuildICmp(r->builder, LLVMIntSGT, x, before, "");
+        sum = LLVMBuildSelect(r->builder, greater, x, before, "");
+        if (real) {
+            LlValue is_nan = LLVMBuildFCmp(r->builder, LLVMRealUNO, x, x, "");
+            LlValue nan = LLVMConstReal(render_type(r, op->args[1]->type), NAN);
+            sum = LLVMBuildSelect(r->builder, is_nan, nan, sum, "");
+        }
     }
     LLVMBuildStore(r->builder, sum, memory);
     return NULL;

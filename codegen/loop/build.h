@@ -131,7 +131,7 @@ LoValue lo_accumulator(Lo *lo, LoJoin by, LoValue first);
 void lo_accumulate(Lo *lo, LoValue accumulator, LoValue x);
 LoValue lo_total(Lo *lo, LoValue accumulator);
 /* lo_identity: the value that changes nothing when it is joined (of integers: i32). lo_join: a
- * joined with b; the maximum is b where a or b is NaN, as maxps gives its second operand. */
+ * joined with b; the maximum is NaN where a or b is. */
 LoValue lo_identity(Lo *lo, LoJoin by, LoType type);
 LoValue lo_join(Lo *lo, LoJoin by, LoValue a, LoValue b);
 LoJoin lo_join_of(const LoOp *accumulator);

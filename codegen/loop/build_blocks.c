@@ -119,7 +119,13 @@ LoValue lo_identity(Lo *lo, LoJoin by, LoType type)
 
 LoValue lo_join(Lo *lo, LoJoin by, LoValue a, LoValue b)
 {
-    return by == LO_JOIN_ADD ? lo_add(lo, a, b) : lo_select(lo, lo_gt(lo, a, b), a, b);
+    if (by == LO_JOIN_ADD)
+        return lo_add(lo, a, b);
+    LoValue greater = lo_select(lo, lo_gt(lo, b, a), b, a); /* a NaN a stays */
+    if (!lo_is_float(b->type))
+        return greater;
+    /* not b itself: LLVM would make one condition of both, and no maxps */
+    return lo_select(lo, lo_unordered(lo, b, b), lo_real(lo, b->type, NAN), greater);
 }
 
 /* ---- control ---- */

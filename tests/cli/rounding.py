@@ -14,14 +14,19 @@ LOGSUMEXP = [float(struct.unpack("<f", struct.pack("<f", x))[0]) for x in GREATE
 NEAR_ZERO = [-20.0, -30.0, -80.0, -1e-9, 1e-9, 0.5, 40.0, -0.75]
 SOFTPLUS = [max(x, 0) + math.log1p(math.exp(-abs(x))) for x in NEAR_ZERO]
 ELU = [x if x > 0 else math.expm1(x) for x in NEAR_ZERO]
+NAN = math.nan
+COLUMNS = [[5, 5, 9], [1, NAN, 1], [NAN, 1, 2], [2, 2, 3], [3, 3, NAN]]  # in each a NaN elsewhere
+ROWS = [NAN if any(map(math.isnan, row)) else max(row) for row in COLUMNS]
 SLOPES = [1 / (1 + math.exp(-x)) for x in NEAR_ZERO]
 INPUTS = {
     "a": ([6], VALUES), "b": ([6], VALUES), "x": ([6, 4], [v for v in VALUES for _ in range(4)]),
     "s": ([1, 5], [-5.0, -3.0, -4.0, -3.5, -9.0]), "scores": ([6, 4], sum(SCORES, [])), "n": ([8], NEAR_ZERO),
+    "holes": ([1, 5, 3], sum(COLUMNS, [])),
 }
 EXPECTED = {
     "difference": [0] * 6, "variance": [0] * 6, "normal": [0] * 24, "scaled": [0, 1, 0, 0, 0],
     "weights": sum(WEIGHTS, []), "levels": LOGSUMEXP, "softplus": SOFTPLUS, "elu": ELU, "grad.p": SLOPES,
+    "down_max": [NAN] * 3, "down_min": [NAN] * 3, "last_max": ROWS,
 }
 
 
@@ -45,7 +50,7 @@ def load(path):
 
 
 def right(got, want):
-    return got == want or abs(got - want) <= 5e-7 * abs(want)
+    return got == want or (math.isnan(got) and math.isnan(want)) or abs(got - want) <= 5e-7 * abs(want)
 
 
 def check(path):

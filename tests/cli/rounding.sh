@@ -1,6 +1,6 @@
 #!/bin/sh
 # What an op of the text gives is that op's alone: no product is fused with the sum that it goes into,
-# finite scores count whatever their size, and functions keep their digits near zero. At every
+# finite scores count whatever their size, functions keep their digits near zero, and a maximum with NaN is NaN. At every
 # level of optimisation and width of vectors, and as C.
 # Usage: rounding.sh TFC   (from the project's root)
 set -eu
@@ -31,11 +31,22 @@ model slopes
 param p : [8] = zeros
 loss = sum(softplus(p))
 END
+cat >maxima.tfg <<'END'
+model maxima
+dim B, S
+input holes : float[B, S~, 3]
+output down_max = max(holes, 1)
+output down_min = min(holes, 1)
+output last_max = max(holes, -1)
+END
 for how in -O2 -O0 "--cpu x86-64" "--cpu x86-64-v3" "--passes -fuse_rows"; do
     # shellcheck disable=SC2086
     "$tfc" run values.tfg --in in.safetensors --out out.safetensors $how 2>err || fail "$how: $(cat err)"
     [ "$(python3 "$check" check out.safetensors)" = "difference elu levels normal scaled softplus variance weights" ] ||
         fail "$how: other values"
+    # shellcheck disable=SC2086
+    "$tfc" run maxima.tfg --in in.safetensors --out out.safetensors $how 2>err || fail "$how: $(cat err)"
+    [ "$(python3 "$check" check out.safetensors)" = "down_max down_min last_max" ] || fail "$how: a maximum loses a NaN"
     # shellcheck disable=SC2086
     "$tfc" run slopes.tfg --in in.safetensors --weights params.safetensors --grad --out out.safetensors $how 2>err || fail "$how: $(cat err)"
     [ "$(python3 "$check" check out.safetensors)" = "grad.p" ] || fail "$how: other gradients"

@@ -104,8 +104,7 @@ int64_t elements_storage(const BatchShape *shape, const Elements *x, const int64
 
 bool elements_agree(const Elements *want, int64_t i, double got)
 {
-    double tolerance = want->tolerance[i];
-    return tolerance == INFINITY || got == want->data[i] || fabs(got - want->data[i]) <= tolerance;
+    return oracle_is_close(want->data[i], want->tolerance[i], got);
 }
 
 /* ---- the oracle ---- */

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- elementwise, with broadcasting ---- */
@@ -124,6 +125,31 @@ static void softmax_rows(Case *c, int64_t n)
 {
     Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(n)));
     case_check(c, case_region(c, OP_row, VALUES(softmax_of(c, x))));
+}
+
+/* An element in forty is NaN, which any maximum or minimum with it is; the oracle says so. */
+static void maxima_of_nan(Case *c, int64_t n)
+{
+    Builder *b = &c->b;
+    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(n)));
+    Value *z = case_input(c, c->real, DIMS(n_of(n)));
+    Value *low = build_binary(b, OP_lt, x, build_const(b, c->real, -1.9));
+    Value *y = build_select(b, low, build_const(b, c->real, NAN), x);
+    Value *r[] = {
+        last_sum(c, OP_reduce_max, y), build_binary(b, OP_max, y, z), build_binary(b, OP_max, z, y),
+        build_binary(b, OP_min, y, z), build_binary(b, OP_min, z, y), build_unary(b, OP_relu, y),
+    };
+    case_check(c, case_region(c, OP_row, sizeof r / sizeof r[0], r));
+}
+
+static void column_maxima_of_nan(Case *c, int64_t n)
+{
+    Builder *b = &c->b;
+    Value *x = case_input(c, c->real, DIMS(case_dim(c->B), case_dim(c->S), n_of(n)));
+    Value *low = build_binary(b, OP_lt, x, build_const(b, c->real, -1.9));
+    Value *y = build_select(b, low, build_const(b, c->real, NAN), x);
+    case_check(
+        c, case_region(c, OP_column, VALUES(build_reduce(b, OP_reduce_max, y, 2, (int[]){0, 1}))));
 }
 
 /* Attention's scores: columns end at the other side's length. */
@@ -302,6 +328,8 @@ IN_WIDTHS(integer_ops)
 IN_WIDTHS(flat_loop)
 ONCE(scalars)
 IN_WIDTHS(softmax_rows)
+IN_WIDTHS(maxima_of_nan)
+IN_WIDTHS(column_maxima_of_nan)
 ONCE(ragged_softmax)
 IN_WIDTHS(layer_norm)
 IN_WIDTHS(randoms)
@@ -318,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_scalars),          cmocka_unit_test(test_flat_loop),
         cmocka_unit_test(test_unary_ops),        cmocka_unit_test(test_binary_ops),
         cmocka_unit_test(test_integer_ops),      cmocka_unit_test(test_softmax_rows),
+        cmocka_unit_test(test_maxima_of_nan),    cmocka_unit_test(test_column_maxima_of_nan),
         cmocka_unit_test(test_ragged_softmax),   cmocka_unit_test(test_layer_norm),
         cmocka_unit_test(test_randoms),          cmocka_unit_test(test_random_vector),
         cmocka_unit_test(test_tokens_only),      cmocka_unit_test(test_leaves_of_rows),

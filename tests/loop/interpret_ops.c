@@ -135,17 +135,20 @@ static bool float_lane(LoFrame *f, const LoOp *op, const uint64_t x[3], uint64_t
 
 /* ---- sums ---- */
 
+/* Whether the maximum of a and b is b: where b is NaN, too. */
 static bool is_greater(LoType type, uint64_t a, uint64_t b)
 {
     if (!lo_is_float(type))
-        return lo_signed(type, a) > lo_signed(type, b);
-    return lo_element(type) == lo_f32 ? lo_f32_of(a) > lo_f32_of(b) : lo_f64_of(a) > lo_f64_of(b);
+        return lo_signed(type, b) > lo_signed(type, a);
+    if (lo_element(type) == lo_f32)
+        return lo_f32_of(b) > lo_f32_of(a) || isnan(lo_f32_of(b));
+    return lo_f64_of(b) > lo_f64_of(a) || isnan(lo_f64_of(b));
 }
 
 uint64_t lo_join_lane(LoType type, LoJoin by, uint64_t a, uint64_t b)
 {
     if (by == LO_JOIN_MAX)
-        return is_greater(type, a, b) ? a : b;
+        return is_greater(type, a, b) ? b : a;
     if (!lo_is_float(type))
         return (a + b) & lo_mask_of(type);
     return lo_element(type) == lo_f32 ? lo_bits_of_f32(lo_f32_of(a) + lo_f32_of(b))

@@ -90,6 +90,13 @@ static const OracleCase cases[] = {
     {{"f32[B, S~]"}, {NUMBERS(1, 7, 3, -4)}, "%9 = reduce_max %0 {axes = [1]} : f32[B, 1]", .expected = NUMBERS(7, -4)},
     {{"f32[B, L~]"}, {NUMBERS(5)}, "%9 = reduce_max %0 {axes = [1]} : f32[B, 1]", .expected = NUMBERS(5, -I)},
     {{"i32[B, L~]"}, {NUMBERS(5)}, "%9 = reduce_max %0 {axes = [1]} : i32[B, 1]", .expected = NUMBERS(5, INT32_MIN)},
+    /* NaN in one place is NaN in the result */
+    {{"f32[2, 3]"}, {NUMBERS(5, NAN, 3, 4, 5, 6)}, "%9 = reduce_max %0 {axes = [1]} : f32[2, 1]", .expected = NUMBERS(NAN, 6)},
+    {{"f32[3]", "f32[3]"}, {NUMBERS(1, NAN, 3), NUMBERS(NAN, 2, 2)}, "%9 = max %0, %1 : f32[3]", .expected = NUMBERS(NAN, NAN, 3)},
+    {{"f32[3]", "f32[3]"}, {NUMBERS(1, NAN, 3), NUMBERS(NAN, 2, 2)}, "%9 = min %0, %1 : f32[3]", .expected = NUMBERS(NAN, NAN, 2)},
+    {{"f32[2]"}, {NUMBERS(NAN, -1)}, "%9 = relu %0 : f32[2]", .expected = NUMBERS(NAN, 0)},
+    {{"f64[2, 2]"}, {NUMBERS(0, NAN, 0, -I)}, "%9 = softmax %0 : f64[2, 2]", .expected = NUMBERS(NAN, NAN, 1, 0)},
+    {{"f64[2, 2]"}, {NUMBERS(NAN, 0, 0, -I)}, "%9 = logsumexp %0 : f64[2, 1]", .expected = NUMBERS(NAN, 0)},
     {{"f64[2, 2]"}, {NUMBERS(0, 1, -I, -I)}, "%9 = softmax %0 : f64[2, 2]", .expected = NUMBERS(0.2689414213699951, 0.7310585786300049, 0, 0)},
     {{"f64[B, S~, T~]"}, {NUMBERS(0, 0, 99, 1, 1, 99, 2, 2, 99, 0, 0, 0)}, "%1 = softmax %0 : f64[B, S~, T~] %9 = reduce_max %1 {axes = [2]} : f64[B, S~, 1]", .expected = NUMBERS(0.5, 0.5, 0.5, 1. / 3)},
     {{"f64[3, 2]"}, {NUMBERS(0, 0, 1000, -I, -I, -I)}, "%9 = logsumexp %0 : f64[3, 1]", .expected = NUMBERS(0.6931471805599453, 1000, -I)},
@@ -161,7 +168,7 @@ static void report(const OracleResult *r, const OracleCase *c)
 
 static bool is_close(double a, double b)
 {
-    return a == b || fabs(a - b) <= 1e-8 * fmax(1, fabs(b));
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-8 * fmax(1, fabs(b));
 }
 
 static void test_values(void **state)
@@ -296,6 +303,10 @@ static const BoundCase bounds[] = {
     {{{"i32[1]"}, {NUMBERS(2e9)}, .body = "%9 = add %0, %0 : i32[1]"}, DT_F64, 0, 0},
     {{{"i32[1]", "i32[]"}, {NUMBERS(2e9), NUMBERS(3)}, .body = "%9 = pow %0, %1 : i32[1]"}, DT_F64, 0, 0},
     {{{"i32[1]", "f32[1]", "f32[1]"}, {NUMBERS(2147483647), NUMBERS(1), NUMBERS(3)}, .body = "%3 = div %1, %2 : f32[1] %4 = mul %3, %2 : f32[1] %5 = cast %4 {dtype = i32} : i32[1] %9 = add %0, %5 : i32[1]"}, DT_F64, I, I},
+    /* maxima of NaN are decided, sums are not */
+    {{{"f32[2]"}, {NUMBERS(NAN, 0.3)}, .body = "%9 = reduce_max %0 {axes = [0]} : f32[1]"}, DT_F64, 0, 0},
+    {{{"f32[2]"}, {NUMBERS(NAN, 0.3)}, .body = "%9 = softmax %0 : f32[2]"}, DT_F64, 0, 0},
+    {{{"f32[2]"}, {NUMBERS(NAN, 0.3)}, .body = "%9 = reduce_sum %0 {axes = [0]} : f32[1]"}, DT_F64, I, I},
     /* masks: minus infinity is exact, and so is the zero that it leads to */
     {{{"f32[2]"}, {NUMBERS(-I, 0.3)}, .body = "%9 = softmax %0 : f32[2]"}, DT_F64, 0, 0},
     /* the greatest element is equal to itself, however it was rounded; two that may be are not */
