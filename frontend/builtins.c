@@ -294,6 +294,7 @@ static const Builtin builtins[] = {
     {.name = "shape", .params = "x from? to?", .run = builtin_shape},
     {.name = "rank", .params = "x", .run = builtin_rank},
     {.name = "ragged", .params = "dim", .run = builtin_ragged},
+    {.name = "is_float", .params = "x", .run = builtin_is_float},
     {.name = "next", .params = "input", .run = run_next},
     {.name = "hidden", .params = "input", .run = run_hidden},
     {.name = "ctc", .params = "log_probabilities labels", .run = run_ctc},

@@ -268,6 +268,14 @@ Val builtin_rank(Elab *e, const Node *call, Val *args)
     return x ? val_number(x->type.rank, call->loc) : val_error();
 }
 
+Val builtin_is_float(Elab *e, const Node *call, Val *args)
+{
+    if (args[0].kind == VAL_NUMBER)
+        return val_bool(false);
+    Value *x = as_tensor(e, call, args[0]);
+    return x ? val_bool(dtype_is_float(x->type.dtype)) : val_error();
+}
+
 Val builtin_ragged(Elab *e, const Node *call, Val *args)
 {
     return val_bool(args[0].kind == VAL_DIM && symbol_is_ragged(e->module, args[0].symbol));

@@ -249,7 +249,7 @@ Value *with_batch(Elab *e, Value *x, int *axis);
 Value *length_of(Elab *e, int symbol, const Type *type);
 BuiltinRun builtin_reshape, builtin_permute, builtin_transpose, builtin_broadcast, builtin_slice,
     builtin_pad, builtin_concat, builtin_split, builtin_flip, builtin_shape, builtin_rank,
-    builtin_ragged, builtin_position, builtin_size, builtin_lengths, builtin_full;
+    builtin_ragged, builtin_is_float, builtin_position, builtin_size, builtin_lengths, builtin_full;
 BuiltinRun builtin_lookup, builtin_scatter, builtin_pick, builtin_top_k,
     builtin_argmax; /* builtins_index.c */
 BuiltinRun builtin_sum, builtin_max, builtin_min, builtin_mean, builtin_softmax, builtin_logsumexp;

@@ -136,30 +136,52 @@ void grad_div(Grad *g, Op *op, Value *dy)
         grad_give(g, op, 1, g_neg(g, g_mul(g, quotient, op_result(op))));
 }
 
-/* d a^b = b a^(b-1) da + a^b log(a) db; a^0 is 1 at every a, 0 included. */
+static bool is_constant(const Value *x) { return x->op->kind == OP_const; }
+
+/* b a^(b-1), and 0 for b = 0: a^0 is 1 at every a, 0 included. */
+static Value *slope_of_base(Grad *g, Value *a, Value *b)
+{
+    Value *zero = g_const(g, b, 0), *less = g_sub(g, b, g_const(g, b, 1));
+    Value *slope = g_mul(g, b, build_binary(&g->b, OP_pow, a, less));
+    return is_constant(b) ? slope
+                          : build_select(&g->b, build_binary(&g->b, OP_eq, b, zero), zero, slope);
+}
+
+/* a^b log(a), and its limit 0 for a = 0 and b > 0; 0^0 is as it. */
+static Value *slope_of_exponent(Grad *g, Value *a, Value *b, Value *power)
+{
+    Value *zero = g_const(g, a, 0), *slope = g_mul(g, power, build_unary(&g->b, OP_log, a));
+    if (is_constant(a) && op_float(a->op, ATTR_value) != 0)
+        return slope;
+    Value *no_slope = build_binary(&g->b, OP_and, build_binary(&g->b, OP_eq, a, zero),
+                                   build_binary(&g->b, OP_le, zero, b));
+    return build_select(&g->b, no_slope, zero, slope);
+}
+
 void grad_pow(Grad *g, Op *op, Value *dy)
 {
     Value *a = op->args[0], *b = op->args[1];
-    bool constant = b->op->kind == OP_const && op_float(b->op, ATTR_value) == 0;
-    if (!constant && grad_wanted(g, op, 0)) {
-        Value *less = g_sub(g, b, g_const(g, b, 1));
-        grad_give(g, op, 0, g_mul(g, dy, g_mul(g, b, build_binary(&g->b, OP_pow, a, less))));
-    }
+    bool flat = is_constant(b) && op_float(b->op, ATTR_value) == 0;
+    if (!flat && grad_wanted(g, op, 0))
+        grad_give(g, op, 0, g_mul(g, dy, slope_of_base(g, a, b)));
     if (grad_wanted(g, op, 1))
-        grad_give(g, op, 1, g_mul(g, dy, g_mul(g, op_result(op), build_unary(&g->b, OP_log, a))));
+        grad_give(g, op, 1, g_mul(g, dy, slope_of_exponent(g, a, b, op_result(op))));
 }
 
 /* To the one that was chosen; both get half where they are equal. */
 static void give_extreme(Grad *g, Op *op, Value *dy, bool greater)
 {
     Value *a = op->args[0], *b = op->args[1], *zero = g_const(g, dy, 0);
-    Value *less = build_binary(&g->b, OP_lt, a, b), *equal = build_binary(&g->b, OP_eq, a, b);
-    Value *half = g_scale(g, dy, 0.5);
-    Value *to_less = build_select(&g->b, less, dy, zero);
-    Value *more = build_binary(&g->b, OP_lt, b, a);
-    Value *to_more = build_select(&g->b, more, dy, zero);
-    grad_give(g, op, 0, build_select(&g->b, equal, half, greater ? to_more : to_less));
-    grad_give(g, op, 1, build_select(&g->b, equal, half, greater ? to_less : to_more));
+    Value *equal = build_binary(&g->b, OP_eq, a, b), *half = g_scale(g, dy, 0.5);
+    for (int i = 0; i < 2; i++) {
+        if (!grad_wanted(g, op, i))
+            continue;
+        bool chosen_if_less = greater == (i == 1);
+        Value *chosen =
+            chosen_if_less ? build_binary(&g->b, OP_lt, a, b) : build_binary(&g->b, OP_lt, b, a);
+        Value *whole = build_select(&g->b, chosen, dy, zero);
+        grad_give(g, op, i, build_select(&g->b, equal, half, whole));
+    }
 }
 
 void grad_max(Grad *g, Op *op, Value *dy) { give_extreme(g, op, dy, true); }

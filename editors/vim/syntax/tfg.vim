@@ -10,7 +10,7 @@ syntax keyword tfgBoolean true false
 syntax match tfgDeclaration /\%(^\|[;{]\)\s*\zs\%(model\|use\|const\|dim\|input\|vocab\|param\|frozen\|state\|block\|output\|predict\|update\|merge\|train\|weights\)\>\ze\s*[A-Za-z_"{*]/
 syntax match tfgDeclaration /\%(\<frozen\s\+\)\@<=param\>/
 " Functions, where they are called.
-syntax match tfgFunction /\<\%(exp\|log\|expm1\|log1p\|sqrt\|rsqrt\|tanh\|erf\|sigmoid\|sin\|cos\|floor\|abs\|relu\|maximum\|minimum\|float\|int\|stop_gradient\|stop\|select\|mask\|dropout\|random\|sum\|mean\|max\|min\|softmax\|logsumexp\|reshape\|permute\|transpose\|broadcast\|slice\|pad\|concat\|split\|flip\|lookup\|scatter\|pick\|top_k\|argmax\|full\|position\|size\|lengths\|shape\|rank\|ragged\|next\|hidden\|ctc\|add_loss\|one_of\|require\)\>\ze\s*(/
+syntax match tfgFunction /\<\%(exp\|log\|expm1\|log1p\|sqrt\|rsqrt\|tanh\|erf\|sigmoid\|sin\|cos\|floor\|abs\|relu\|maximum\|minimum\|float\|int\|stop_gradient\|stop\|select\|mask\|dropout\|random\|sum\|mean\|max\|min\|softmax\|logsumexp\|reshape\|permute\|transpose\|broadcast\|slice\|pad\|concat\|split\|flip\|lookup\|scatter\|pick\|top_k\|argmax\|full\|position\|size\|lengths\|shape\|rank\|ragged\|is_float\|next\|hidden\|ctc\|add_loss\|one_of\|require\)\>\ze\s*(/
 syntax match tfgNumber /\<\d\+\%(\.\d\+\)\?\%([eE][-+]\?\d\+\)\?\>/
 syntax match tfgRagged /\~/
 syntax region tfgString start=/"/ skip=/\\./ end=/"/ oneline
