@@ -188,6 +188,21 @@ static bool check_prompt(Job *job, const Generate *o)
     return true;
 }
 
+/* Whether the logits of all models follow from the text alone, after inference_prepare_decode: the
+ * loss may read columns. */
+static bool check_text_alone(Job *job, const RunFolder *run)
+{
+    for (int i = -1; i < run->n_with; i++) {
+        const RunFolder *one = i < 0 ? run : &run->with[i];
+        if (one->inference.encode)
+            return job_error(job,
+                             "%s reads columns beside the text: tfc translate --input TABLE "
+                             "decodes from them",
+                             one->path);
+    }
+    return true;
+}
+
 static bool generate(Job *job, const void *record, RunFolder *run)
 {
     const Generate *o = record;
@@ -196,11 +211,6 @@ static bool generate(Job *job, const void *record, RunFolder *run)
                          run->path);
     if (run->inference.ports.source || !run->inference.ports.target)
         return job_error(job, "%s: not a language model; tfc translate is for models with a source",
-                         run->path);
-    if (run->columns.n)
-        return job_error(job,
-                         "%s reads columns beside the text: tfc translate --input TABLE "
-                         "decodes from them",
                          run->path);
     const int64_t workers = o->common.workers ? o->common.workers : exec_threads();
     StreamOptions options = {.source = o->input,
@@ -215,7 +225,7 @@ static bool generate(Job *job, const void *record, RunFolder *run)
     if (!check_prompt(job, o))
         return false;
     bool ok = (!o->input.count || stream_open(&stream, job, &options)) &&
-              inference_prepare_decode(&run->inference) &&
+              inference_prepare_decode(&run->inference) && check_text_alone(job, run) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
     ok =
