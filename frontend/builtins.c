@@ -146,9 +146,35 @@ static Val made_input(Elab *e, const Node *call, const Val *of, const char *suff
     return val_tensor(e, call, value);
 }
 
+/* next(weight) of numbers beside a text: those of the tokens one place on; of the one that ends the
+ * text that of the last one, or what the column says. */
+static Val next_numbers(Elab *e, const Node *call, Value *x)
+{
+    const Type *type = &x->type;
+    const int symbol = type->dims[1].symbol;
+    Value *one = build_const(&e->b, DT_I32, 1);
+    Dim dims[MAX_RANK];
+    for (int i = 0; i < type->rank; i++)
+        dims[i] = i ? dim_const(1) : type->dims[0];
+    Value *length = build_reshape(&e->b, build_lengths(&e->b, DT_I32, symbol), type->rank, dims);
+    Value *last = build_binary(&e->b, OP_sub, length, one);
+    Value *position = build_iota_along(&e->b, type->dims[1], 1, type->rank);
+    Value *behind = build_binary(&e->b, OP_add, position, one);
+    Value *next = build_lookup(&e->b, x, build_binary(&e->b, OP_min, behind, last), 1);
+    if (op_attr(x->op, ATTR_end)) {
+        Value *end = build_const(&e->b, type->dtype, op_float(x->op, ATTR_end));
+        next = build_select(&e->b, build_binary(&e->b, OP_lt, last, behind), end, next);
+    }
+    return with_names(e, call, next, x);
+}
+
 /* next(tgt): the tokens one place on; -1 past the end. */
 static Val run_next(Elab *e, const Node *call, Val *args)
 {
+    Value *x = args[0].kind == VAL_TENSOR ? args[0].tensor : NULL;
+    if (x && x->op->kind == OP_input && dtype_is_float(x->type.dtype) && x->type.rank > 1 &&
+        symbol_is_ragged(e->module, x->type.dims[1].symbol))
+        return next_numbers(e, call, x);
     return tokens_of(e, call, &args[0]) ? made_input(e, call, &args[0], NEXT_SUFFIX) : val_error();
 }
 

@@ -2,6 +2,8 @@
  * stand for, and what it predicts. */
 #include "frontend/elab.h"
 
+#include <math.h>
+
 /* ---- texts of these declarations ---- */
 
 static bool is_call(const Node *node, const char *name)
@@ -48,18 +50,42 @@ static void set_text(Elab *e, Op *op, AttrName name, const char *text)
 
 static const char column_use[] = "column(\"FIELD\")";
 
-/* The settings of a column: shares from 0 to 1, or a truth value. */
+typedef enum ColumnSettingKind { SETTING_SHARE, SETTING_TRUTH, SETTING_NUMBER } ColumnSettingKind;
+
+/* The settings of a column: shares from 0 to 1, truth values, numbers. */
 static const struct ColumnSetting {
     const char *name;
     AttrName attr;
-    bool is_share;
+    ColumnSettingKind kind;
 } column_settings[] = {
-    {"hide", ATTR_hide, true},
-    {"keep", ATTR_keep, true},
-    {"random", ATTR_random, true},
-    {"whole_words", ATTR_whole_words, false},
+    {"hide", ATTR_hide, SETTING_SHARE},     {"keep", ATTR_keep, SETTING_SHARE},
+    {"random", ATTR_random, SETTING_SHARE}, {"whole_words", ATTR_whole_words, SETTING_TRUTH},
+    {"end", ATTR_end, SETTING_NUMBER},
 };
-enum { N_COLUMN_SETTINGS = sizeof column_settings / sizeof *column_settings };
+enum {
+    N_COLUMN_SETTINGS = sizeof column_settings / sizeof *column_settings,
+    SETTINGS_OF_HIDE = 1, /* from here on, they go with `hide` … */
+    SETTINGS_BEHIND = 4   /* … up to here */
+};
+
+/* What the end of a text has: for floats of a ragged dimension. */
+static bool set_end(Elab *e, const Node *arg, const Val *val, Op *op)
+{
+    const Type *type = &op_result(op)->type;
+    const bool fits = val->kind == VAL_NUMBER && isfinite(val->number);
+    if (!dtype_is_float(type->dtype) || type->rank < 2 ||
+        !symbol_is_ragged(e->module, type->dims[1].symbol))
+        elab_error(e, arg->a, "`end` is for numbers beside a text, which are float[B, T~], not %s",
+                   type_text(e, type));
+    else if (!fits)
+        elab_error(e, arg->a, "`end` is the number that the end of a text has, not %s",
+                   val_text(e, val));
+    else {
+        op_set_attr(e->b.function, op, attr_float(ATTR_end, val->number));
+        return true;
+    }
+    return false;
+}
 
 static bool set_share(Elab *e, const Node *arg, const Val *val, AttrName attr, Op *op)
 {
@@ -82,7 +108,9 @@ static bool set_column(Elab *e, const Node *arg, Op *op)
         if (strcmp(setting->name, arg->name) != 0)
             continue;
         const Val val = eval_at_top(e, arg->a);
-        if (val.kind == VAL_ERROR || setting->is_share)
+        if (val.kind != VAL_ERROR && setting->kind == SETTING_NUMBER)
+            return set_end(e, arg, &val, op);
+        if (val.kind == VAL_ERROR || setting->kind == SETTING_SHARE)
             return val.kind != VAL_ERROR && set_share(e, arg, &val, setting->attr, op);
         if (val.kind == VAL_BOOL) {
             op_set_attr(e->b.function, op, attr_int(setting->attr, val.number != 0));
@@ -91,7 +119,7 @@ static bool set_column(Elab *e, const Node *arg, Op *op)
         elab_error(e, arg->a, "`%s` is true or false, not %s", arg->name, val_text(e, &val));
         return false;
     }
-    elab_error(e, arg, "a column has no `%.60s`; it has hide, keep, random and whole_words%s",
+    elab_error(e, arg, "a column has no `%.60s`; it has hide, keep, random, whole_words and end%s",
                arg->name, did_you_mean(e, arg->name, NULL, 0, names, N_COLUMN_SETTINGS));
     return false;
 }
@@ -99,8 +127,7 @@ static bool set_column(Elab *e, const Node *arg, Op *op)
 /* Gives a column that hides tokens the shares that it does not say; false after a message. */
 static bool complete_hiding(Elab *e, const Node *input, const Node *feed, Op *op)
 {
-    enum { SETTINGS_OF_HIDE = 1 }; /* and all behind it go with it */
-    for (int i = SETTINGS_OF_HIDE; i < N_COLUMN_SETTINGS; i++)
+    for (int i = SETTINGS_OF_HIDE; i < SETTINGS_BEHIND; i++)
         if (!op_attr(op, ATTR_hide) && op_attr(op, column_settings[i].attr)) {
             elab_error(e, feed, "`%s` says what becomes of hidden tokens: `hide = 0.15` hides some",
                        column_settings[i].name);
@@ -115,8 +142,8 @@ static bool complete_hiding(Elab *e, const Node *input, const Node *feed, Op *op
                    input->name, type_text(e, type));
         return false;
     }
-    for (int i = SETTINGS_OF_HIDE; i < N_COLUMN_SETTINGS; i++)
-        if (column_settings[i].is_share && !op_attr(op, column_settings[i].attr))
+    for (int i = SETTINGS_OF_HIDE; i < SETTINGS_BEHIND; i++)
+        if (column_settings[i].kind == SETTING_SHARE && !op_attr(op, column_settings[i].attr))
             op_set_attr(e->b.function, op, attr_float(column_settings[i].attr, 0.1));
     if (op_float(op, ATTR_keep) + op_float(op, ATTR_random) <= 1)
         return true;

@@ -225,6 +225,8 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
                        .side = has_side(module, input) ? feed_side(feed, dim_name(module, input, 1))
                                                        : -1,
                        .width = width_of_row(module, input)};
+    spec.beside_target =
+        spec.kind != COLUMN_TEXT && spec.side == SIDE_TARGET && ports->target && ports->next;
     if (spec.kind == COLUMN_FLOATS)
         return spec;
     int64_t table = token_table(model, input), classes = token_labels(model, input);
@@ -242,8 +244,8 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
         spec.ids = ports_ids(module, input);
     spec.is_ctc = token_is_ctc_label(model, input);
     spec.first = spec.kind == COLUMN_LABELS && spec.is_ctc;
-    spec.by_words = spec.kind == COLUMN_LABELS && spec.side >= 0 && !spec.is_ctc && !table &&
-                    classes < INT64_MAX;
+    spec.by_words = spec.kind == COLUMN_LABELS && spec.side >= 0 && !spec.beside_target &&
+                    !spec.is_ctc && !table && classes < INT64_MAX;
     if (spec.kind == COLUMN_LABELS)
         *words = strcmp(vocab, "auto") ? vocab : "words";
     return spec;

@@ -26,7 +26,9 @@ int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab)
 
 const char *column_holds(Arena *arena, const ColumnSpec *spec)
 {
-    const char *each = spec->side < 0 ? "row" : "position";
+    const char *each = spec->side < 0        ? "row"
+                       : spec->beside_target ? "token of the target"
+                                             : "position";
     switch (spec->kind) {
     case COLUMN_TEXT:
         return arena_printf(

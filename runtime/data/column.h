@@ -36,6 +36,7 @@ typedef struct HideRule {
  *   is_framed      a text gets the special tokens of a source
  *   by_words       labels: those of a text's words, each at its word's first token, -1 at the
  *                  others; a text: along it lie such labels
+ *   beside_target  numbers or labels of the tokens of the text that the model predicts
  *   is_source      a text of the sources' vocabulary
  *   hide           of a text
  *   vocab          of a text: its own; NULL: that of the corpus
@@ -49,7 +50,7 @@ typedef struct ColumnSpec {
     ColumnKind kind;
     int side;
     int64_t width, below;
-    bool is_framed, by_words, is_source, is_ctc;
+    bool is_framed, by_words, beside_target, is_source, is_ctc;
     HideRule hide;
     Vocabulary *vocab;
     const Labels *labels;

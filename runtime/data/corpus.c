@@ -430,14 +430,6 @@ CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
     return close_judged(corpus, line, false, -1);
 }
 
-/* The ids of a row that is not closed yet. */
-static int32_t *open_row(Rows *rows, int64_t *n)
-{
-    static int32_t none[1];
-    *n = (int64_t)rows->ids.count - rows->start[rows->n];
-    return rows->ids.data ? rows->ids.data + rows->start[rows->n] : none;
-}
-
 /* Finds the words of a text that was added. False: a word has no token. */
 static bool add_words(Corpus *corpus, int column, const Line *text)
 {
@@ -449,9 +441,9 @@ static bool add_words(Corpus *corpus, int column, const Line *text)
     Rows *words = &corpus->words[column];
     int64_t n, n_words;
     size_t odd;
-    const int32_t *ids = open_row(&corpus->columns[column], &n);
+    const int32_t *ids = rows_open(&corpus->columns[column], &n);
     vocab_token_firsts(vocab, text, ids + begins, (size_t)(n - begins - ends), &words->ids, &odd);
-    int32_t *firsts = open_row(words, &n_words);
+    int32_t *firsts = rows_open(words, &n_words);
     for (int64_t i = 0; begins && i < n_words; i++)
         firsts[i]++;
     if (odd == text->length)
@@ -473,9 +465,9 @@ static bool spread_labels(Corpus *corpus, int column)
     const ColumnSpec *spec = &corpus->options.columns[column];
     const int text = labelled_text(corpus, column);
     int64_t n_tokens, n_words, n;
-    open_row(&corpus->columns[text], &n_tokens);
-    const int32_t *firsts = open_row(&corpus->words[text], &n_words);
-    open_row(&corpus->columns[column], &n);
+    rows_open(&corpus->columns[text], &n_tokens);
+    const int32_t *firsts = rows_open(&corpus->words[text], &n_words);
+    rows_open(&corpus->columns[column], &n);
     if (n != n_words) {
         corpus->fault.at = corpus->fault.text.length = 0;
         text_add(&corpus->fault.text,
@@ -486,7 +478,7 @@ static bool spread_labels(Corpus *corpus, int column)
     }
     for (int64_t i = n; i < n_tokens; i++)
         ids_push(&corpus->columns[column].ids, -1);
-    int32_t *labels = open_row(&corpus->columns[column], &n);
+    int32_t *labels = rows_open(&corpus->columns[column], &n);
     for (int64_t i = n_words; i-- > 0;) { /* firsts[i] >= i */
         const int32_t label = labels[i];
         labels[i] = -1;
@@ -495,8 +487,9 @@ static bool spread_labels(Corpus *corpus, int column)
     return true;
 }
 
-/* The number of the first column whose cell is wrong; -1: none. */
-static int add_cells(Corpus *corpus, const Cell *cells)
+/* The number of the first column whose cell is wrong; -1: none. target: the text that was added;
+ * NULL: none was. */
+static int add_cells(Corpus *corpus, const Cell *cells, const Line *target)
 {
     const ColumnSpec *specs = corpus->options.columns;
     for (int c = 0; c < corpus->options.n_columns; c++)
@@ -509,6 +502,9 @@ static int add_cells(Corpus *corpus, const Cell *cells)
             return c;
     for (int c = 0; c < corpus->options.n_columns; c++)
         if (labelled_text(corpus, c) >= 0 && !spread_labels(corpus, c))
+            return c;
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (target && corpus_is_beside_target(corpus, c) && !corpus_fit_target(corpus, c, target))
             return c;
     return -1;
 }
@@ -533,7 +529,7 @@ CorpusRow corpus_add_record(Corpus *corpus, int64_t line, const Line *source, co
     if (has_target(kind) && !refused)
         refused = !corpus_encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line,
                                       &corpus->target.ids);
-    return close_judged(corpus, line, refused, add_cells(corpus, cells));
+    return close_judged(corpus, line, refused, add_cells(corpus, cells, refused ? NULL : wanted));
 }
 
 void corpus_free(Corpus *corpus)

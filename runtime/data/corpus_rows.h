@@ -7,6 +7,21 @@
 /* Ends the row that ids were appended to. */
 static inline void rows_close(Rows *rows) { rows->start[++rows->n] = (int64_t)rows->ids.count; }
 
+/* The ids of a row that is not ended yet. */
+static inline int32_t *rows_open(Rows *rows, int64_t *n)
+{
+    static int32_t none[1];
+    *n = (int64_t)rows->ids.count - rows->start[rows->n];
+    return rows->ids.data ? rows->ids.data + rows->start[rows->n] : none;
+}
+
+/* Whether the numbers or labels of the column lie beside the corpus's target. (beside_target.c, as
+ * the next) */
+bool corpus_is_beside_target(const Corpus *corpus, int column);
+/* Makes of those of the open row, whose target is `line`, one for each position of the target.
+ * False: there are as many as neither tokens nor words; corpus->fault says so. */
+bool corpus_fit_target(Corpus *corpus, int column, const Line *line);
+
 /* Appends the text's tokens; false: the tokenizer could not take it, and its line is counted among
  * those that are refused. (corpus.c) */
 bool corpus_encode_text(Corpus *corpus, const Vocabulary *vocab, const char *text, size_t length,
