@@ -8,6 +8,7 @@
 #include "driver/exchange/import_config.h"
 #include "driver/run/published.h"
 #include "driver/run/record.h"
+#include "driver/run/vocabularies.h"
 
 #include <string.h>
 
@@ -226,6 +227,72 @@ static bool put_config(GgufExport *x)
             gguf_put_pooling(x->job, x->folder, x->architecture->name, &x->writer));
 }
 
+static const char *token_key(GgufExport *x, const char *name)
+{
+    return arena_printf(x->job->arena, "tokenizer.ggml.%s", name);
+}
+
+/* Whether a token stands on each side of a text: by what the run records. */
+static void put_frames(GgufExport *x, const RunRecord *record)
+{
+    static const char *const rules[][2] = {{"text-begin=", "bos_token_id"},
+                                           {"text-end=", "eos_token_id"}};
+    for (int r = 0; r < 2; r++)
+        for (size_t i = 0; i < record->tokens.count; i++) {
+            const size_t length = strlen(rules[r][0]);
+            const char *rule = record->tokens.data[i];
+            if (!strncmp(rule, rules[r][0], length))
+                gguf_put_bool(&x->writer, token_key(x, published_token(rules[r][1])->frame),
+                              strcmp(rule + length, "none") != 0);
+        }
+}
+
+static void add_end(Ids *ends, int64_t id)
+{
+    size_t i = 0;
+    while (i < ends->count && ends->data[i] != id)
+        i++;
+    if (id >= 0 && i == ends->count)
+        ids_push(ends, (int32_t)id);
+}
+
+/* Where the run's texts end, the published end first if it is among them. A translation ends at its
+ * end token, too; what never ends is said to end as published, since a GGUF names an end. */
+static Ids find_ends(GgufExport *x, const Vocabulary *vocab)
+{
+    const TokenRules *rules = vocab_rules(vocab);
+    const int64_t published = import_config_size(x->job, &x->config, published_ends.key);
+    const bool is_pair = import_config_row(&x->config, "decoder_start_token_id") != NULL;
+    Ids ends = {0};
+    if (is_pair)
+        add_end(&ends, rules->end);
+    for (int32_t i = 0; i < rules->text.n_stops; i++)
+        add_end(&ends, rules->text.stops[i]);
+    for (size_t i = 1; i < ends.count; i++)
+        if (ends.data[i] == published) {
+            ends.data[i] = ends.data[0];
+            ends.data[0] = (int32_t)published;
+        }
+    if (!ends.count)
+        add_end(&ends, published);
+    return ends;
+}
+
+/* Those that a GGUF has no key for are named. */
+static void put_ends(GgufExport *x, const Vocabulary *vocab)
+{
+    Ids ends = find_ends(x, vocab);
+    for (size_t i = 0; i < ends.count; i++)
+        if (i < PUBLISHED_GGUF_KEYS)
+            gguf_put_size(&x->writer, token_key(x, published_ends.gguf[i]), (uint32_t)ends.data[i]);
+        else
+            diag_warning(&x->job->diags, (Loc){0},
+                         "a text ends at '%s', too, which is left out: a GGUF names %d ends",
+                         text_visible_name(x->job->arena, vocab_token(vocab, ends.data[i])),
+                         (int)PUBLISHED_GGUF_KEYS);
+    ids_free(&ends);
+}
+
 /* Special tokens, and which of them stand around a text: by the run's rules. */
 static bool put_tokens(GgufExport *x)
 {
@@ -234,25 +301,20 @@ static bool put_tokens(GgufExport *x)
                       (uint32_t)import_config_size(x->job, &x->config, "type_vocab_size"));
         return true;
     }
-    static const char *const rules[][2] = {{"text-begin=", "tokenizer.ggml.add_bos_token"},
-                                           {"text-end=", "tokenizer.ggml.add_eos_token"}};
     RunRecord record;
-    if (!run_record_read(x->job, x->run, &record))
+    Vocabulary *vocab = run_record_read(x->job, x->run, &record)
+                            ? vocabulary_of_run(x->job, x->run, &record)
+                            : NULL;
+    if (!vocab)
         return false;
-    for (const GgufToken *token = gguf_tokens; token->theirs; token++) {
-        const int64_t id = import_config_size(x->job, &x->config, token->published);
-        if (id >= 0)
-            gguf_put_size(&x->writer,
-                          arena_printf(x->job->arena, "tokenizer.ggml.%s", token->theirs),
-                          (uint32_t)id);
+    vocab_set_stream(vocab, record.kind == CORPUS_STREAM);
+    for (const PublishedToken *token = published_tokens; token->key; token++) {
+        const int64_t id = token->gguf[0] ? import_config_size(x->job, &x->config, token->key) : -1;
+        if (id >= 0 && strcmp(token->key, published_ends.key) != 0)
+            gguf_put_size(&x->writer, token_key(x, token->gguf[0]), (uint32_t)id);
     }
-    for (int r = 0; r < 2; r++)
-        for (size_t i = 0; i < record.tokens.count; i++) {
-            const size_t length = strlen(rules[r][0]);
-            const char *rule = record.tokens.data[i];
-            if (!strncmp(rule, rules[r][0], length))
-                gguf_put_bool(&x->writer, rules[r][1], strcmp(rule + length, "none") != 0);
-        }
+    put_ends(x, vocab);
+    put_frames(x, &record);
     return true;
 }
 

@@ -155,12 +155,3 @@ const GgufCut *gguf_cut(const char *name)
         cut++;
     return cut->name ? cut : NULL;
 }
-
-/* Fields by sentencepiece_model.proto. */
-const GgufToken gguf_tokens[] = {
-    {"unknown_token_id", "unk_token_id", 40},
-    {"bos_token_id", "bos_token_id", 41},
-    {"eos_token_id", "eos_token_id", 42},
-    {"padding_token_id", "pad_token_id", 43},
-    {NULL, NULL, 0},
-};

@@ -64,11 +64,4 @@ extern const GgufCut gguf_cuts[];
 /* The row of a name; NULL: there is none. */
 const GgufCut *gguf_cut(const char *name);
 
-/* GgufToken: a special token: its key in a GGUF behind "tokenizer.ggml.", and in config.json. */
-typedef struct GgufToken {
-    const char *theirs, *published;
-    int piece_field; /* of SentencePiece's TrainerSpec */
-} GgufToken;
-extern const GgufToken gguf_tokens[]; /* up to one whose `theirs` is NULL */
-
 #endif

@@ -141,24 +141,6 @@ static bool keep_published(Import *m)
     return ok;
 }
 
-static bool is_stop(const char *rule) { return !strncmp(rule, "stop=", 5); }
-
-/* Those that were read, but for stops where others are said, and then those that are said. */
-static TextList all_rules(Import *m)
-{
-    const TextList *said = &m->options->tokens;
-    TextList rules = {0};
-    bool has_stop = false;
-    for (size_t i = 0; i < said->count; i++)
-        has_stop = has_stop || is_stop(said->data[i]);
-    for (size_t i = 0; i < m->tokens.count; i++)
-        if (!has_stop || !is_stop(m->tokens.data[i]))
-            vec_push(m->job->arena, rules, m->tokens.data[i]);
-    for (size_t i = 0; i < said->count; i++)
-        vec_push(m->job->arena, rules, said->data[i]);
-    return rules;
-}
-
 /* What stands around texts, beside the ids of config.json. */
 static bool read_text_rule(Import *m, const ModelPorts *ports)
 {
@@ -169,7 +151,7 @@ static bool read_text_rule(Import *m, const ModelPorts *ports)
         ok = import_text_source(m->job, m->folder, &m->config, m->vocab, &m->tokens);
     else if (ports->target)
         ok = import_text_tokens(m->job, m->folder, &m->config, m->vocab, &m->tokens);
-    m->tokens = all_rules(m);
+    m->tokens = import_text_rules(m->job->arena, &m->tokens, &m->options->tokens);
     return ok && set_rules(m, &m->tokens);
 }
 

@@ -38,16 +38,38 @@ const JsonValue *import_config_member(Job *job, const JsonValue *json, const cha
     return json ? import_config_member(job, json, point + 1) : NULL;
 }
 
-const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key)
+/* The value itself, or that which its absence means: of another key also where it is null. */
+static const JsonValue *value_or_absent(Job *job, const ImportConfig *config, const char *key,
+                                        const JsonValue *value)
 {
-    const JsonValue *value = import_config_member(job, config->json, key);
     const ImportRow *row = import_config_row(config, key);
     const bool other = row && row->absent && *row->absent == '=';
-    if ((!value && row && row->absent) || (other && value->kind == JV_NULL))
-        value = *row->absent == '=' ? import_config_value(job, config, row->absent + 1)
-                                    : import_json_parse(job, row->absent);
-    const bool is_first = row && row->kind == IMPORT_TOKEN; /* of a list of ends */
-    return is_first && value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
+    if (value && !(other && value->kind == JV_NULL))
+        return value;
+    if (!row || !row->absent)
+        return value;
+    return other ? import_config_value(job, config, row->absent + 1)
+                 : import_json_parse(job, row->absent);
+}
+
+const JsonValue *import_config_token(Job *job, const ImportConfig *config,
+                                     const PublishedToken *token, const char **file)
+{
+    const JsonValue *value = published_token_said(token, config->json, config->generation, file);
+    const JsonValue *flag = token->flag ? json_member(config->json, token->flag) : NULL;
+    if (!value && flag && flag->kind == JV_TRUE)
+        return import_config_value(job, config, token->flag_key);
+    return value_or_absent(job, config, token->key, value);
+}
+
+const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key)
+{
+    const PublishedToken *token = published_token(key);
+    const char *file;
+    if (!token)
+        return value_or_absent(job, config, key, import_config_member(job, config->json, key));
+    const JsonValue *value = import_config_token(job, config, token, &file);
+    return value && value->kind == JV_LIST && value->n ? &value->items[0] : value;
 }
 
 const char *import_config_spoken_key(Job *job, const ImportConfig *config, const char *key)
@@ -66,6 +88,11 @@ int64_t import_config_size(Job *job, const ImportConfig *config, const char *key
 
 /* ---- reading ---- */
 
+bool import_config_generation(Job *job, const char *folder, ImportConfig *config)
+{
+    return import_json_read(job, folder, PUBLISHED_GENERATION, JV_OBJECT, &config->generation);
+}
+
 /* The first of `architectures`; NULL: it is not said. */
 static const char *class_name(const JsonValue *json)
 {
@@ -76,7 +103,7 @@ static const char *class_name(const JsonValue *json)
 
 bool import_config_read(Job *job, const char *folder, const TextList *tensors, ImportConfig *config)
 {
-    const char *path = file_in(job->arena, folder, "config.json");
+    const char *path = file_in(job->arena, folder, PUBLISHED_CONFIG);
     return import_config_read_file(job, job_reach(job, folder), path, folder, NULL, tensors,
                                    config);
 }
@@ -113,6 +140,8 @@ bool import_config_read_file(Job *job, FileReach reach, const char *path, const 
     if (!config->json)
         return import_config_refuse(job, config, problem ? problem : "out of memory");
     const char *type = json_member_text(config->json, "model_type");
+    if (!import_config_generation(job, folder, config))
+        return false;
     if (!type)
         return import_config_refuse(job, config, "it has no \"model_type\"");
     config->model =

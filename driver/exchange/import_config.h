@@ -1,14 +1,17 @@
-/* ImportConfig: a config.json, read by the rows of its model (import_models.h). */
+/* ImportConfig: a config.json, read by the rows of its model (import_models.h), and the
+ * generation_config.json beside it. */
 #ifndef DRIVER_EXCHANGE_IMPORT_CONFIG_H
 #define DRIVER_EXCHANGE_IMPORT_CONFIG_H
 
 #include "base/json_read.h"
 #include "driver/exchange/import_models.h"
+#include "driver/exchange/published_tokens.h"
 #include "runtime/data/vocabulary.h"
 
 typedef struct ImportConfig {
     const Source *source;
     const JsonValue *json;
+    const JsonValue *generation; /* NULL: there is no such file */
     const ImportModel *model;
     TextList tensors; /* the names of the folder's, where it has weights */
 } ImportConfig;
@@ -26,8 +29,11 @@ bool import_config_read_file(Job *job, FileReach reach, const char *path, const 
 /* Checks the values of a config that was read in another way. False after errors.
  * (import_config_check.c) */
 bool import_config_check(Job *job, const ImportConfig *config);
-/* The value of a key, or the value that its absence means (ImportRow.absent); of a list of tokens
- * the first. NULL: the key is absent, and its absence means no value. */
+/* Reads the folder's generation_config.json, if it has one. False after an error. */
+bool import_config_generation(Job *job, const char *folder, ImportConfig *config);
+/* The value of a key, or the value that its absence means (ImportRow.absent); of a token
+ * (published_tokens.h) what either file says, of a list the first. NULL: the key is absent, and its
+ * absence means no value. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
 /* Appends the lines of model.tfg after `use`: consts and the activation. False after errors.
  * (import_config_lines.c, with import_config_tokens) */
@@ -45,6 +51,10 @@ int64_t import_config_layers(Job *job, const ImportConfig *config, const char *k
 
 /* An error at the file; false. */
 bool import_config_refuse(Job *job, const ImportConfig *config, const char *text);
+/* What the files say of a token, or of several, by its row; else what the absence of its key means,
+ * if the model has the key. NULL: nothing. *file: the name of the file that says it, or would. */
+const JsonValue *import_config_token(Job *job, const ImportConfig *config,
+                                     const PublishedToken *token, const char **file);
 /* The first row of a key; NULL: there is none. */
 const ImportRow *import_config_row(const ImportConfig *config, const char *key);
 /* The member "key" of a value, or "object.key", and so on; NULL: it is absent. */

@@ -152,21 +152,31 @@ bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary 
     return ok;
 }
 
+/* Appends the row's rule. False after an error, which names the file that says the id. */
+static bool put_token_rule(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                           const ImportRow *row, TextList *tokens)
+{
+    const JsonValue *value = import_config_value(job, config, row->key);
+    if (!value || value->kind == JV_NULL)
+        return true;
+    const char *file, *problem;
+    if (value->kind == JV_INTEGER && value->integer >= 0 && value->integer < vocab_size(vocab)) {
+        vec_push(job->arena, *tokens,
+                 token_rule_text(job->arena, vocab, row->to, (int32_t)value->integer));
+        return true;
+    }
+    problem = arena_printf(job->arena, "\"%s\" is %s, but the vocabulary has %d tokens", row->key,
+                           import_json_text(job, value), (int)vocab_size(vocab));
+    import_config_token(job, config, published_token(row->key), &file);
+    return strcmp(file, PUBLISHED_GENERATION) ? import_config_refuse(job, config, problem)
+                                              : job_error(job, "%s: %s", file, problem);
+}
+
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                           TextList *tokens)
 {
-    for (const ImportRow *row = config->model->rows; row->key; row++) {
-        const JsonValue *value =
-            row->kind == IMPORT_TOKEN ? import_config_value(job, config, row->key) : NULL;
-        if (!value || value->kind == JV_NULL)
-            continue;
-        if (value->kind != JV_INTEGER || value->integer < 0 || value->integer >= vocab_size(vocab))
-            return import_config_refuse(
-                job, config,
-                arena_printf(job->arena, "\"%s\" is %s, but the vocabulary has %d tokens", row->key,
-                             import_json_text(job, value), (int)vocab_size(vocab)));
-        vec_push(job->arena, *tokens,
-                 token_rule_text(job->arena, vocab, row->to, (int32_t)value->integer));
-    }
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        if (row->kind == IMPORT_TOKEN && !put_token_rule(job, config, vocab, row, tokens))
+            return false;
     return true;
 }

@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "driver/exchange/import_ctranslate2_model.h"
 #include "driver/exchange/import_marian.h"
+#include "driver/exchange/published_tokens.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -228,12 +229,22 @@ static bool is_said(const SpecImport *m, const char *rule)
     return false;
 }
 
-/* The id of the token that config.json names, or of the one that a folder without the key means. */
-static bool put_token(SpecImport *m, JsonWriter *json, const char *key, const char *name,
-                      const char *otherwise)
+/* The text of the token that config.json names; NULL: it names none. */
+static const char *named_token(const SpecImport *m, const char *key)
 {
-    const char *said = name && m->config ? json_member_text(m->config, name) : NULL;
-    const char *token = said ? said : otherwise;
+    return m->config ? json_member_text(m->config, published_token(key)->text) : NULL;
+}
+
+static const char *end_token(const SpecImport *m)
+{
+    const char *named = named_token(m, "eos_token_id");
+    return named ? named : "</s>";
+}
+
+/* The id of the token that config.json names, or of the one that a folder without the key means. */
+static bool put_token(SpecImport *m, JsonWriter *json, const char *key, const char *otherwise)
+{
+    const char *named = named_token(m, key), *token = named ? named : otherwise;
     const int64_t id = spec_id(m, token);
     json_put_integer(json, key, id);
     return id >= 0 || job_error(m->job, "%s: the token '%s' (%s) is not in the vocabulary",
@@ -243,22 +254,20 @@ static bool put_token(SpecImport *m, JsonWriter *json, const char *key, const ch
 /* The token that targets begin with is one of config.json's, or of --token. */
 static bool put_start(SpecImport *m, JsonWriter *json)
 {
-    static const char key[] = "decoder_start_token", rule[] = "begin";
-    if (!m->config || !json_member_text(m->config, key))
-        return is_said(m, rule)
-                   ? put_token(m, json, "decoder_start_token_id", "eos_token", "</s>")
-                   : job_error(m->job,
-                               "%s: no config.json says the %s: --token %s=TOKEN gives the token "
-                               "that targets begin with",
-                               m->folder, key, rule);
-    return put_token(m, json, "decoder_start_token_id", key, "</s>");
+    static const char key[] = "decoder_start_token_id", rule[] = "begin";
+    return named_token(m, key) || is_said(m, rule)
+               ? put_token(m, json, key, end_token(m))
+               : job_error(m->job,
+                           "%s: no config.json says the %s: --token %s=TOKEN gives the token "
+                           "that targets begin with",
+                           m->folder, published_token(key)->text, rule);
 }
 
 static bool put_tokens(SpecImport *m, JsonWriter *json)
 {
-    return put_token(m, json, "bos_token_id", "bos_token", "<s>") &&
-           put_token(m, json, "eos_token_id", "eos_token", "</s>") &&
-           put_token(m, json, "pad_token_id", NULL, "<pad>") && put_start(m, json);
+    return put_token(m, json, "bos_token_id", "<s>") &&
+           put_token(m, json, "eos_token_id", "</s>") &&
+           put_token(m, json, "pad_token_id", "<pad>") && put_start(m, json);
 }
 
 static bool put_class(SpecImport *m, JsonWriter *json)
@@ -270,12 +279,10 @@ static bool put_class(SpecImport *m, JsonWriter *json)
                          "kind have none",
                          m->folder);
     if (f->from_zeros) {
-        const char *end = m->config ? json_member_text(m->config, "eos_token") : NULL;
-        const int64_t id = spec_id(m, end ? end : "</s>");
+        const int64_t id = spec_id(m, end_token(m));
         import_marian_class(json, (int64_t)m->tokens.count, id, m->is_scaled);
-        return id >= 0 ||
-               job_error(m->job, "%s: the end token '%s' is not in the vocabulary", m->folder,
-                         end ? text_visible_name(m->job->arena, end) : "</s>");
+        return id >= 0 || job_error(m->job, "%s: the end token '%s' is not in the vocabulary",
+                                    m->folder, text_visible_name(m->job->arena, end_token(m)));
     }
     json_put_text(json, "model_type", f->type);
     json_open(json, "architectures", '[');

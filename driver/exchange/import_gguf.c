@@ -7,7 +7,9 @@
 #include "driver/exchange/gguf_sentences.h"
 #include "driver/exchange/import_gguf_keys.h"
 #include "driver/exchange/import_gguf_tokenizer.h"
+#include "driver/exchange/published_tokens.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,11 +44,16 @@ static void put_number(JsonWriter *json, const char *key, const GgufValue *value
         json_put_integer(json, key, gguf_integer(value, 0));
 }
 
+static const GgufValue *find_token(const GgufImport *m, const char *theirs)
+{
+    return theirs ? gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", theirs))
+                  : NULL;
+}
+
 static void put_token(const GgufImport *m, JsonWriter *json, const char *theirs,
                       const char *published)
 {
-    const GgufValue *value =
-        gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", theirs));
+    const GgufValue *value = find_token(m, theirs);
     if (value)
         json_put_integer(json, published, gguf_integer(value, 0));
 }
@@ -256,9 +263,8 @@ static bool write_config(const GgufImport *m)
     json_put_text(&json, "model_type", type);
     json_put_integer(&json, "vocab_size", tokens ? (int64_t)tokens->n : 0);
     bool ok = put_keys(m, &json);
-    put_token(m, &json, "bos_token_id", "bos_token_id");
-    put_token(m, &json, "eos_token_id", "eos_token_id");
-    put_token(m, &json, "padding_token_id", "pad_token_id");
+    for (const PublishedToken *token = published_tokens; token->key; token++)
+        put_token(m, &json, token->gguf[0], token->key);
     if (!strcmp(name, "t5"))
         json_put_text(&json, "feed_forward_proj",
                       find_tensor(m, "enc.blk.0.ffn_gate.weight") ? "gated-gelu" : "relu");
@@ -268,9 +274,57 @@ static bool write_config(const GgufImport *m)
                   !strcmp(name, "gpt2") || !find_tensor(m, "output.weight"));
     ok = ok && (!is_rotary || put_rotary(m, &json));
     json_close(&json, '}');
-    const bool is_written = ok && gguf_write_text(m, "config.json", &text);
+    const bool is_written = ok && gguf_write_text(m, PUBLISHED_CONFIG, &text);
     text_free(&text);
     return is_written;
+}
+
+/* ---- generation_config.json ---- */
+
+/* The ids at which a text ends, each once. False after an error. */
+static bool find_ends(const GgufImport *m, int64_t ids[PUBLISHED_GGUF_KEYS], int *n)
+{
+    const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
+    *n = 0;
+    for (int i = 0; i < PUBLISHED_GGUF_KEYS; i++) {
+        const GgufValue *value = find_token(m, published_ends.gguf[i]);
+        if (!value)
+            continue;
+        const int64_t id = gguf_integer(value, 0), most = tokens ? (int64_t)tokens->n : 0;
+        int earlier = 0;
+        while (earlier < *n && ids[earlier] != id)
+            earlier++;
+        if (i && (id < 0 || id >= most)) /* the first is checked where config.json is read */
+            return gguf_wrong(m,
+                              arena_printf(m->job->arena,
+                                           "its %s is %" PRId64 ", but it has %" PRId64 " tokens",
+                                           published_ends.gguf[i], id, most));
+        if (earlier == *n)
+            ids[(*n)++] = id;
+    }
+    return true;
+}
+
+/* The file says what config.json cannot: several ends. */
+static bool write_generation(const GgufImport *m)
+{
+    int64_t ids[PUBLISHED_GGUF_KEYS];
+    int n;
+    if (!find_ends(m, ids, &n))
+        return false;
+    if (n < 2)
+        return true;
+    Text text = {0};
+    JsonWriter json = {.out = &text, .indent = 2};
+    json_open(&json, NULL, '{');
+    json_open(&json, published_ends.key, '[');
+    for (int i = 0; i < n; i++)
+        json_put_integer(&json, NULL, ids[i]);
+    json_close(&json, ']');
+    json_close(&json, '}');
+    const bool ok = gguf_write_text(m, PUBLISHED_GENERATION, &text);
+    text_free(&text);
+    return ok;
 }
 
 /* ---- weights ---- */
@@ -308,6 +362,7 @@ static bool convert(GgufImport *m, const char **quant)
                                           gguf_architectures(m->job->arena, false)));
     const bool ok =
         import_gguf_check_keys(m) && import_gguf_tokenizer(m) && write_config(m) &&
+        write_generation(m) &&
         (strcmp(m->architecture->name, "bert") || gguf_write_sentences(m->job, m->gguf, m->to));
     *quant = ok ? find_quant(m) : NULL;
     return ok;

@@ -4,6 +4,7 @@
 #include "base/json_write.h"
 #include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/onnx/wire.h"
+#include "driver/exchange/published_tokens.h"
 #include "driver/exchange/tokenizer_json.h"
 #include "runtime/text/sentencepiece/sp.h"
 
@@ -175,21 +176,22 @@ static bool says(const GgufImport *m, const char *key, bool usual)
     return value ? gguf_number(value, 0) != 0 : usual;
 }
 
+static const GgufValue *find_own(const GgufImport *m, const char *name)
+{
+    return gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", name));
+}
+
+static const GgufValue *find_id(const GgufImport *m, const PublishedToken *token)
+{
+    return find_own(m, token->gguf[0]);
+}
+
 /* SentencePiece's model (sentencepiece_model.proto): of merges with scores, or of words as likely
  * pieces (unigram). Its control tokens are read from texts, as llama.cpp reads prompts. */
 static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_unigram)
 {
     enum { PIECES = 1, TRAINER = 2, NORMALIZER = 3, PIECE = 1, SCORE = 2, TYPE = 3 };
-    enum {
-        MODEL_TYPE = 3,
-        UNIGRAM = 1,
-        OF_MERGES = 2,
-        BYTE_FALLBACK = 35,
-        UNKNOWN = 40,
-        BEGIN = 41,
-        END = 42,
-        PAD = 43
-    };
+    enum { MODEL_TYPE = 3, UNIGRAM = 1, OF_MERGES = 2, BYTE_FALLBACK = 35 };
     enum { CHARACTERS = 2, DUMMY_PREFIX = 3, REMOVE_EXTRA = 4, ESCAPE = 5 };
     const GgufValue *scores = gguf_find(m->gguf, "tokenizer.ggml.scores");
     const GgufValue *characters = gguf_find(m->gguf, "tokenizer.ggml.precompiled_charsmap");
@@ -208,10 +210,10 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
     Text trainer = {0}, normalizer = {0};
     wire_int(&trainer, MODEL_TYPE, is_unigram ? UNIGRAM : OF_MERGES);
     wire_int(&trainer, BYTE_FALLBACK, has_bytes);
-    for (const GgufToken *special = gguf_tokens; special->theirs; special++) {
-        const GgufValue *id =
-            gguf_find(m->gguf, arena_printf(m->job->arena, "tokenizer.ggml.%s", special->theirs));
-        wire_int(&trainer, special->piece_field, id ? gguf_integer(id, 0) : -1);
+    for (const PublishedToken *special = published_tokens; special->key; special++) {
+        const GgufValue *id = special->piece_field ? find_id(m, special) : NULL;
+        if (special->piece_field)
+            wire_int(&trainer, special->piece_field, id ? gguf_integer(id, 0) : -1);
     }
     wire_message(&model, TRAINER, &trainer);
     if (characters && characters->is_array &&
@@ -344,10 +346,9 @@ static bool write_tokenizer(const GgufImport *m)
 }
 
 /* The text of a token; NULL: there is none. */
-static const char *token_text(const GgufImport *m, const char *key)
+static const char *token_text(const GgufImport *m, const GgufValue *id)
 {
     const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
-    const GgufValue *id = gguf_find(m->gguf, key);
     const double wanted = id ? gguf_number(id, 0) : -1;
     const unsigned char *at = tokens->data;
     const char *found = NULL;
@@ -364,26 +365,20 @@ static const char *token_text(const GgufImport *m, const char *key)
  * first token where the file does not say. */
 static bool write_tokenizer_config(const GgufImport *m)
 {
-    static const struct {
-        const char *key, *published, *token, *text;
-    } frames[] = {
-        {"tokenizer.ggml.add_bos_token", "add_bos_token", "tokenizer.ggml.bos_token_id",
-         "bos_token"},
-        {"tokenizer.ggml.add_eos_token", "add_eos_token", "tokenizer.ggml.eos_token_id",
-         "eos_token"},
-    };
     const char *model = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.ggml.model"));
     const char *chat = gguf_text(m->gguf, gguf_find(m->gguf, "tokenizer.chat_template"));
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
     json_open(&json, NULL, '{');
-    for (int i = 0; i < 2; i++) {
-        const GgufValue *value = gguf_find(m->gguf, frames[i].key);
-        const bool usual = i == 0 && !strcmp(model, "llama");
-        json_put_bool(&json, frames[i].published, value ? gguf_number(value, 0) != 0 : usual);
-        const char *token = token_text(m, frames[i].token);
+    for (const PublishedToken *frame = published_tokens; frame->key; frame++) {
+        if (!frame->frame)
+            continue;
+        const GgufValue *value = find_own(m, frame->frame);
+        const bool usual = frame == published_token("bos_token_id") && !strcmp(model, "llama");
+        json_put_bool(&json, frame->frame, value ? gguf_number(value, 0) != 0 : usual);
+        const char *token = token_text(m, find_id(m, frame));
         if (token)
-            json_put_text(&json, frames[i].text, token);
+            json_put_text(&json, frame->text, token);
     }
     if (chat)
         json_put_text(&json, "chat_template", chat);

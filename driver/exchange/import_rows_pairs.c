@@ -1,7 +1,8 @@
 /* Encoder-decoders, by the keys of their config.json. */
 #include "driver/exchange/import_rows.h"
 
-/* What Marian and BART share. */
+/* What Marian, BART and their kin share. A translation begins with what is forced, if anything is:
+ * of many languages the token of its own. */
 #define SEQ2SEQ_ROWS                                                                               \
     CONST("d_model", "d_model", "1024"), CONST("encoder_layers", "encoder_layers", "12"),          \
         CONST("decoder_layers", "decoder_layers", "12"), CONST("encoder_ffn_dim", "d_ff", "4096"), \
@@ -9,7 +10,8 @@
         CONST("encoder_attention_heads", "heads", "16"),                                           \
         CONST("decoder_attention_heads", "decoder_heads", "=encoder_attention_heads"),             \
         SAME("hidden_size", "d_model"), SAME("num_attention_heads", "encoder_attention_heads"),    \
-        CONST("dropout", "p_drop", "0.1"), ACTIVATION("activation_function", "\"gelu\"")
+        CONST("dropout", "p_drop", "0.1"), ACTIVATION("activation_function", "\"gelu\""),          \
+        TOKEN("first", "forced_bos_token_id", "null")
 
 const ImportRow import_rows_marian[] = {
     CONST("vocab_size", "vocab", "58101"),
@@ -48,21 +50,18 @@ const ImportRow import_rows_bart[] = {
     MUST("tie_word_embeddings", "true", "true"),
     TOKEN("begin", "decoder_start_token_id", "2"),
     TOKEN("end", "eos_token_id", "2"),
-    TOKEN("source-begin", "bos_token_id", "0"),
-    TOKEN("first", "bos_token_id", "0"),
+    KEY("bos_token_id", "0"), /* of the old way to force it */
     TOKEN("pad", "pad_token_id", "1"),
     END,
 };
 
-/* What mBART and M2M-100 share. A translation begins with the token of its language: the one that
- * config.json forces, or --token first=TOKEN. */
+/* What mBART and M2M-100 share. */
 #define LANGUAGES                                                                                 \
     SEQ2SEQ_ROWS, CONST("scale_embedding", "scaled", "false"),                                    \
         MUST("tie_word_embeddings", "true", "true"),                                              \
         MUST("static_position_embeddings", "false", "false"),                                     \
         MUST("add_bias_logits", "false", "false"), TOKEN("begin", "decoder_start_token_id", "2"), \
-        TOKEN("end", "eos_token_id", "2"), TOKEN("first", "forced_bos_token_id", "null"),         \
-        TOKEN("pad", "pad_token_id", "1")
+        TOKEN("end", "eos_token_id", "2"), TOKEN("pad", "pad_token_id", "1")
 
 const ImportRow import_rows_mbart[] = {
     CONST("vocab_size", "vocab", "50265"),
@@ -103,7 +102,8 @@ const ImportRow import_rows_m2m_100[] = {
         CONST("tie_word_embeddings", "tied", is_tied),                                           \
         CONST("scale_decoder_outputs", "scaled_output", "=tie_word_embeddings"),                 \
         TOKEN("begin", "decoder_start_token_id", "=pad_token_id"),                               \
-        TOKEN("end", "eos_token_id", "1"), TOKEN("pad", "pad_token_id", "0"),                    \
+        TOKEN("first", "forced_bos_token_id", "null"), TOKEN("end", "eos_token_id", "1"),        \
+        TOKEN("pad", "pad_token_id", "0"),                                                       \
         IGNORE("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight")
 
 const ImportRow import_rows_t5[] = {T5_ROWS("32128", "2048", "6", "8", "\"relu\"", "true"), END};

@@ -17,8 +17,8 @@ static bool check_id(Job *job, const char *file, const JsonValue *id, const Voca
 {
     if (id->kind == JV_INTEGER && id->integer >= 0 && id->integer < vocab_size(vocab))
         return true;
-    return job_error(job, "%s: \"eos_token_id\" names no token of the vocabulary, which has %d",
-                     file, (int)vocab_size(vocab));
+    return job_error(job, "%s: \"%s\" names no token of the vocabulary, which has %d", file,
+                     published_ends.key, (int)vocab_size(vocab));
 }
 
 /* One id or a list of them; absent and null are none. */
@@ -38,32 +38,12 @@ static bool add_stops(Job *job, const char *file, const JsonValue *ids, const Vo
     return true;
 }
 
-/* The tokens that end what is generated, and *file, which says so: generation_config.json before
- * config.json. *ids NULL: neither does. */
-static bool find_ends(Job *job, const char *folder, const ImportConfig *config, const char **file,
-                      const JsonValue **ids)
-{
-    static const char generation_file[] = "generation_config.json", key[] = "eos_token_id";
-    const JsonValue *generation;
-    if (!import_json_read(job, folder, generation_file, JV_OBJECT, &generation))
-        return false;
-    *file = generation_file;
-    *ids = generation ? json_member(generation, key) : NULL;
-    if (*ids)
-        return true;
-    *file = "config.json";
-    *ids = json_member(config->json, key);
-    if (!*ids)
-        *ids = import_config_value(job, config, key);
-    return true;
-}
-
-static bool put_stops(Job *job, const char *folder, const ImportConfig *config,
-                      const Vocabulary *vocab, TextList *tokens)
+static bool put_stops(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                      TextList *tokens)
 {
     const char *file;
-    const JsonValue *ids;
-    return find_ends(job, folder, config, &file, &ids) && add_stops(job, file, ids, vocab, tokens);
+    const JsonValue *ids = import_config_token(job, config, &published_ends, &file);
+    return add_stops(job, file, ids, vocab, tokens);
 }
 
 static bool is_one(const JsonValue *id, int32_t token)
@@ -72,13 +52,11 @@ static bool is_one(const JsonValue *id, int32_t token)
 }
 
 /* Of translations: nothing, where the end token of targets is the only one. */
-static bool put_ends(Job *job, const char *folder, const ImportConfig *config,
-                     const Vocabulary *vocab, TextList *tokens)
+static bool put_ends(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                     TextList *tokens)
 {
     const char *file;
-    const JsonValue *ids;
-    if (!find_ends(job, folder, config, &file, &ids))
-        return false;
+    const JsonValue *ids = import_config_token(job, config, &published_ends, &file);
     if (!ids || ids->kind == JV_NULL)
         return true;
     const int32_t end = vocab_rules(vocab)->end;
@@ -106,6 +84,22 @@ static int64_t framing(const JsonValue *said, const int32_t *ids, int32_t n, int
     if (n)
         return *ids;
     return said && said->kind == JV_TRUE ? special : -1;
+}
+
+static bool is_stop(const char *rule) { return !strncmp(rule, "stop=", 5); }
+
+TextList import_text_rules(Arena *arena, const TextList *read, const TextList *said)
+{
+    TextList rules = {0};
+    bool has_stop = false;
+    for (size_t i = 0; i < said->count; i++)
+        has_stop = has_stop || is_stop(said->data[i]);
+    for (size_t i = 0; i < read->count; i++)
+        if (!has_stop || !is_stop(read->data[i]))
+            vec_push(arena, rules, read->data[i]);
+    for (size_t i = 0; i < said->count; i++)
+        vec_push(arena, rules, said->data[i]);
+    return rules;
 }
 
 /* At most a token on each side. False after an error. */
@@ -141,7 +135,7 @@ bool import_text_source(Job *job, const char *folder, const ImportConfig *config
         return false;
     if (frame.n_before)
         add_rule(job, "source-begin", vocab, *frame.before, tokens);
-    return put_ends(job, folder, config, vocab, tokens);
+    return put_ends(job, config, vocab, tokens);
 }
 
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
@@ -165,5 +159,5 @@ bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config
     add_rule(job, "text-end", vocab, framing(says_end, frame.after, frame.n_after, rules->end),
              tokens);
     add_rule(job, "newline", vocab, -1, tokens);
-    return put_stops(job, folder, config, vocab, tokens);
+    return put_stops(job, config, vocab, tokens);
 }

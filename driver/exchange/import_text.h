@@ -12,8 +12,7 @@
  *                          `end` if the flag is true. A SentencePiece model without add_bos_token
  *                          begins a text with `begin`
  *   newline                none: line breaks are the tokenizer's
- *   stop                   the eos_token_id, one or several, of generation_config.json; if it is
- *                          absent there, of config.json
+ *   stop                   the ends, one or several (published_tokens.h)
  * False after errors, such as a file that is not JSON, an id that the vocabulary does not have, or
  * a template that puts several tokens on one side of a text. */
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
@@ -26,5 +25,8 @@ bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, Te
  * stops. */
 bool import_text_source(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens);
+/* The rules of a run: those that were read, but for stops where others are said, and then those
+ * that --token says. */
+TextList import_text_rules(Arena *arena, const TextList *read, const TextList *said);
 
 #endif

@@ -197,11 +197,12 @@ static void check_frame(const JsonValue *said, bool at_first, int32_t special, i
 /* tokenizer_config.json and generation_config.json. */
 static bool read_text_rule(Job *job, const char *folder)
 {
-    const ImportConfig config = fixed_config(job);
+    ImportConfig config = fixed_config(job);
     TextList tokens = {0};
     Vocabulary *vocab = load_vocabulary(job, folder);
     const TokenRules first = *vocab_rules(vocab);
-    if (!import_text_tokens(job, folder, &config, vocab, &tokens) ||
+    if (!import_config_generation(job, folder, &config) ||
+        !import_text_tokens(job, folder, &config, vocab, &tokens) ||
         !token_rules_set(vocab, &job->diags, tokens.data, tokens.count))
         return false;
     bool of_text = file_exists(file_in(job->arena, folder, "tokenizer_config.json"));

@@ -22,12 +22,14 @@ bool case_is_encoder(const PublishedCase *c)
            st_find(c->theirs, "vector");
 }
 
-/* The token that the template puts before a text, or NULL: <s> for the kin of LLaMA, the language
- * of NLLB's sources. */
+/* The token that the template puts before a text, or NULL: <s> for the kin of LLaMA and for BART,
+ * the language of NLLB's sources. */
 static const char *text_begin(const PublishedCase *c)
 {
     if (!strcmp(c->name, "nllb"))
         return "t6";
+    if (!strcmp(c->name, "bart"))
+        return "<s>";
     return case_is_encoder(c) || st_find(c->theirs, "0.src") || !strcmp(c->name, "gpt2") ? NULL
                                                                                          : "<s>";
 }
