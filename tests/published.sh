@@ -23,7 +23,7 @@ published_marian() {
   "decoder_start_token_id": 19, "eos_token_id": 0, "pad_token_id": 19, "torch_dtype": "float32"
 }
 END
-    printf 'model made\nuse "%s/models/marian.tfg"\nconst vocab = 20, d_model = 16, d_ff = 24, heads = 2\nconst encoder_layers = 1, decoder_layers = 2\n' "$root" >made.tfg
+    printf 'model made\nuse "%s/models/marian.tfg"\nconst vocab = 20, d_model = 16, d_ff = 24, heads = 2\nconst encoder_layers = 1, decoder_layers = 2, absent = 19\n' "$root" >made.tfg
     "$tfc" train made.tfg --source train.src --target train.tgt --vocab "$1" --token 'begin=<pad>' --steps 1 --out made 2>err.txt || fail "$(cat err.txt)"
     "$tfc" export made -o "$1/model.safetensors"
 }

@@ -24,6 +24,7 @@ static const ImportRange ranges[] = {
      " context rope_context longest window "},
     {RANGE_WHOLE, 0, 1 << 16, "a whole number from 0 to 65536",
      " segments first_position window_from "},
+    {RANGE_WHOLE, 0, (1 << 24) - 1, "an id from 0 to 16777215", " absent "},
     {RANGE_REAL, 0, 0.999, "a number from 0 to 0.999", " p_drop p_attention p_inner p_head "},
     {RANGE_REAL, 1e-20, 1, "a number from 1e-20 to 1", " norm_eps rotary_part "},
     {RANGE_REAL, 1e-6, 1e15, "a number from 1e-6 to 1e15",

@@ -30,6 +30,7 @@ const ImportRow import_rows_marian[] = {
     TOKEN("begin", "decoder_start_token_id", "58100"),
     TOKEN("end", "eos_token_id", "0"),
     TOKEN("pad", "pad_token_id", "58100"),
+    CONST("pad_token_id", "absent", "58100"), /* which Marian does not have */
     /* of what Marian itself wrote (import_marian.c) */
     CONST("position_base", "position_base", "null"),
     IGNORE("model.*.embed_positions.weight"),

@@ -8,7 +8,8 @@
  * cast these at every step.
  *
  * Going back from the logits along their axis of tokens: through elementwise ops, products,
- * transposes, reshapes and broadcasts to params. Anything else is reported. */
+ * transposes, reshapes and broadcasts to params, and to the tokens' numbers (iota), which are the
+ * shortlist's. Anything else is reported. */
 #include "passes/incremental/incremental.h"
 
 #include "passes/clone.h"
@@ -59,6 +60,18 @@ static Value *narrow_param(Narrowing *n, Op *op, int axis, bool half)
         rows = build_cast(&n->encode, rows, DT_BF16);
     build_output(&n->encode, name, rows);
     return build_transpose(&n->step, build_input(&n->step, name, rows->type), inverse);
+}
+
+/* Of the numbers of all tokens along the axis, those of the shortlist. */
+static Value *narrow_numbers(Narrowing *n, const Type *type, int axis)
+{
+    const char *name = arena_printf(n->module->arena, "memory.%d", n->n_memory++);
+    Dim dims[MAX_RANK];
+    for (int i = 0; i < type->rank; i++)
+        dims[i] = i == axis ? n->narrow : type->dims[i];
+    build_output(&n->encode, name, n->ids);
+    Value *ids = build_input(&n->step, name, n->ids->type);
+    return build_reshape(&n->step, ids, type->rank, dims);
 }
 
 /* The axis of the operand that is this axis of a product's result; *side: 0 of a, 1 of b. -1: it is
@@ -156,6 +169,8 @@ static Value *narrow_value(Narrowing *n, Value *v, int axis, bool half)
         return v;
     if (op->kind == OP_param)
         return narrow_param(n, op, axis, half);
+    if (op->kind == OP_iota)
+        return narrow_numbers(n, &v->type, axis);
     if (op->kind == OP_const) {
         Type type = v->type;
         type.dims[axis] = n->narrow;

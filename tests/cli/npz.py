@@ -155,6 +155,20 @@ def make(folder, to):
         open(to + "/" + side, "wb").write(open(folder + "/" + side, "rb").read())
 
 
+def shift(folder, by):
+    """Adds a number to the logits of all tokens that Marian has."""
+    weights = read_safetensors(folder + "/model.safetensors")
+    shape, values = weights["final_logits_bias"]
+    weights["final_logits_bias"] = (shape, [value + float(by) for value in values[:-1]] + [0.0])
+    write_safetensors(folder + "/model.safetensors", weights)
+
+
+def fixed(safetensors, before):
+    now, was = read_safetensors(safetensors), read_safetensors(before)
+    assert now["final_logits_bias"] == was["final_logits_bias"]
+    assert now["model.encoder.layers.0.fc1.bias"] != was["model.encoder.layers.0.fc1.bias"]
+
+
 def same(safetensors, npz):
     weights, arrays = read_safetensors(safetensors), read_npz(npz)
     tokens = arrays["Wemb"][0][0]
@@ -226,7 +240,7 @@ def main(command, *words):
     if command == "arrays":
         assert read_npz(words[0]) == read_npz(words[1])
     else:
-        {"make": make, "same": same, "pieces": pieces, "break": break_it}[command](*words)
+        {"make": make, "shift": shift, "fixed": fixed, "same": same, "pieces": pieces, "break": break_it}[command](*words)
 
 
 if __name__ == "__main__":

@@ -109,6 +109,8 @@ static void write_sentences(Harness *h, const PublishedCase *c, const char *fold
                      is_mean ? "false" : "true", is_mean ? "true" : "false"));
 }
 
+bool case_is_marian(const PublishedCase *c) { return !strncmp(c->name, "marian", 6); }
+
 const char *case_write_folder(Harness *h, const PublishedCase *c)
 {
     const char *folder = harness_path(h, arena_printf(h->arena, "%s-published", c->name));

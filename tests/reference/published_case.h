@@ -18,6 +18,8 @@ bool case_is_weight(const StTensor *tensor);
 const char *case_labels(const PublishedCase *c);
 /* A family that classifies, finds hidden tokens or makes vectors, and generates nothing. */
 bool case_is_encoder(const PublishedCase *c);
+/* Marian's kind, whose <pad> has a logit in PyTorch alone. */
+bool case_is_marian(const PublishedCase *c);
 /* config.json, tokenizer.json and the weights, as a folder: its path. LLaMA's has fewer tokens
  * than rows. */
 const char *case_write_folder(Harness *h, const PublishedCase *c);
