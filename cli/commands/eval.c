@@ -329,8 +329,9 @@ static bool eval(Job *job, const void *record, RunFolder *run)
 
 static int run_eval(Job *job, void *record, const Arguments *arguments)
 {
-    const Eval *o = record;
-    const char *mistake = decoding_mistake(job->arena, &o->decoding, arguments);
+    Eval *o = record;
+    decoding_note_given(&o->decoding, arguments);
+    const char *mistake = decoding_mistake(job->arena, &o->decoding);
     if (!mistake)
         mistake =
             text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT);

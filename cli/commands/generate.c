@@ -236,7 +236,8 @@ static bool generate(Job *job, const void *record, RunFolder *run)
 
 static int run_generate(Job *job, void *record, const Arguments *arguments)
 {
-    const Generate *o = record;
+    Generate *o = record;
+    decoding_note_given(&o->decoding, arguments);
     return common_run(job, &o->common, arguments->words[0], generate, o);
 }
 

@@ -246,6 +246,16 @@ static void print_quantised(Job *job, const Session *session, const StFile *weig
         printf("  keep    %s\n", cli_name(job->arena, keep->data[i]));
 }
 
+/* What a generation takes where no option says. */
+static void print_defaults(Job *job, const RunFolder *run)
+{
+    for (size_t i = 0; i < run->defaults.count; i++) {
+        const DecodeDefault *is = &run->defaults.data[i];
+        printf("  --%s %.15g where it is not given\n",
+               setting_help(setting_default_row(is->name))->option, is->value);
+    }
+}
+
 static bool info_run(Job *job, const char *path)
 {
     RunFolder run;
@@ -262,6 +272,7 @@ static bool info_run(Job *job, const char *path)
                corpus_kind_name(run.kind));
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", cli_name(job->arena, run.session.options.settings.data[i]));
+        print_defaults(job, &run);
         if (weights)
             print_quantised(job, &run.session, weights);
         else if (is_quantised)

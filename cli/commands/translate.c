@@ -268,7 +268,8 @@ static bool translate(Job *job, const void *record, RunFolder *run)
 static int run_translate(Job *job, void *record, const Arguments *arguments)
 {
     Translate *o = record;
-    const char *mistake = decoding_mistake(job->arena, &o->decoding, arguments);
+    decoding_note_given(&o->decoding, arguments);
+    const char *mistake = decoding_mistake(job->arena, &o->decoding);
     if (mistake)
         return cli_usage_error("%s", mistake);
     int status = cli_ranks_open(job, &command_translate, o, arguments);

@@ -3,15 +3,20 @@
 
 #include <string.h>
 
-const char *decoding_mistake(Arena *arena, const Decoding *decoding, const Arguments *arguments)
+void decoding_note_given(Decoding *decoding, const Arguments *arguments)
 {
-    bool given[SETTINGS] = {false};
-    char *text = arena_alloc(arena, SETTINGS_TEXT);
     for (int row = 0; row < SETTINGS; row++)
         for (size_t i = 0; setting_help(row)->option && i < arguments->given.count; i++)
-            given[row] = given[row] ||
-                         !strcmp(arguments->given.data[i].option->name, setting_help(row)->option);
-    if (settings_given_conflict(given, decoding->sample, decoding->nbest, decoding->beam, text))
+            decoding->given[row] =
+                decoding->given[row] ||
+                !strcmp(arguments->given.data[i].option->name, setting_help(row)->option);
+}
+
+const char *decoding_mistake(Arena *arena, const Decoding *decoding)
+{
+    char *text = arena_alloc(arena, SETTINGS_TEXT);
+    if (settings_given_conflict(decoding->given, decoding->sample, decoding->nbest, decoding->beam,
+                                text))
         return text;
     const SettingConflict *conflict = settings_conflict(decoding->sample, decoding->nbest,
                                                         decoding->best_of, decoding->alternatives);
@@ -22,7 +27,9 @@ const char *decoding_mistake(Arena *arena, const Decoding *decoding, const Argum
 
 void decoding_set_draw(const Decoding *decoding, DecodeSettings *settings)
 {
-#define ANY COPY
+#define ANY(kind, name, ...)             \
+    if (decoding->given[SETTING_##name]) \
+    COPY(kind, name)
 #include "runtime/decode/settings.def"
 }
 

@@ -7,6 +7,7 @@
 #include "driver/compile/compile.h"
 #include "driver/ports/ports.h"
 #include "driver/run/folder.h"
+#include "driver/run/generation.h"
 #include "driver/run/prediction.h"
 #include "driver/session/session.h"
 #include "runtime/data/corpus.h"
@@ -47,10 +48,11 @@ typedef struct Artifact {
     GemmChoice gemm;
     TfcChoice choice; /* of GEMM_AUTO: this machine's, for all cpus */
     ModelPorts ports;
-    Vocabulary *vocab;          /* NULL: none is known */
-    TokenRules rules;           /* the vocabulary's; without one, no special token is known */
-    CorpusKind kind;            /* of the text that the model is for */
-    const Shortlist *shortlist; /* decoding is over its candidates; NULL: over all tokens */
+    Vocabulary *vocab;           /* NULL: none is known */
+    TokenRules rules;            /* the vocabulary's; without one, no special token is known */
+    GenerationDefaults defaults; /* the run's */
+    CorpusKind kind;             /* of the text that the model is for */
+    const Shortlist *shortlist;  /* decoding is over its candidates; NULL: over all tokens */
     Inference inference; /* this and the next two: of the function predict, if it is inside */
     DataColumns columns;
     Predictor predictor;

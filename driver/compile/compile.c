@@ -310,7 +310,8 @@ static bool round_all(Artifact *a)
 static Vocabulary *find_vocabulary(Artifact *a, const CompileOptions *o)
 {
     RunRecord record = {.kind = ports_kind(&a->ports, false)};
-    if (o->run && !run_record_read(a->job, o->run, &record))
+    if (o->run && (!run_record_read(a->job, o->run, &record) ||
+                   !generation_defaults_read(a->job, o->run, &record, &a->defaults)))
         return NULL;
     a->kind = record.kind;
     if (o->vocab.spec)

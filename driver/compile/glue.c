@@ -396,6 +396,16 @@ static void put_rule(const TextRule *rule, Text *out)
     text_string(out, "}");
 }
 
+static void put_defaults(const Artifact *a, Text *out)
+{
+    text_string(out, "static const DecodeDefault defaults_constant[] = {\n");
+    for (size_t i = 0; i < a->defaults.count; i++) {
+        const DecodeDefault *d = &a->defaults.data[i];
+        text_add(out, "    {%s, %.17g},\n", c_string(a->job->arena, d->name), d->value);
+    }
+    text_string(out, "    {0, 0}\n};\n");
+}
+
 static void put_model(const Artifact *a, int n_ids, int n_lengths, int n_columns, Text *out)
 {
     Arena *arena = a->job->arena;
@@ -412,9 +422,10 @@ static void put_model(const Artifact *a, int n_ids, int n_lengths, int n_columns
         a->rules.unk, a->rules.first, session_max_length(&a->session), n_ids, n_lengths,
         a->has_text ? "&text_constant" : "0");
     put_rule(&a->rules.text, out);
-    text_add(out, ", %s, %s, %d, %s};\n\n", a->shortlist ? "&shortlist_constant" : "0",
+    text_add(out, ", %s, %s, %d, %s, %zu, defaults_constant};\n\n",
+             a->shortlist ? "&shortlist_constant" : "0",
              a->names[TFC_PREDICT] ? "&predictions_constant" : "0", n_columns,
-             n_columns ? "columns_constant" : "0");
+             n_columns ? "columns_constant" : "0", a->defaults.count);
 }
 
 /* NAME_open_version is tfc_model_open with the header's version. */
@@ -502,6 +513,7 @@ static const char runtime_types[] =
     "typedef struct TfcColumn {\n"
     "    const TfcTextInput *text; const char *const *labels; long long n_labels, first;\n"
     "} TfcColumn;\n"
+    "typedef struct DecodeDefault { const char *name; double value; } DecodeDefault;\n"
     "typedef struct TfcModel {\n"
     "    long long abi, header; const char *name;\n"
     "    long long n_variants; const TfcVariant *variants;\n"
@@ -511,6 +523,7 @@ static const char runtime_types[] =
     "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcLength *lengths;\n"
     "    const TfcText *text; TextRule rule; const Shortlist *shortlist;\n"
     "    const TfcPredictions *predictions; long long n_columns; const TfcColumn *columns;\n"
+    "    long long n_defaults; const DecodeDefault *defaults;\n"
     "} TfcModel;\n"
     "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
     "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
@@ -529,6 +542,7 @@ void compile_glue(const Artifact *a, Text *out)
     put_shortlist(a, out);
     compile_put_predictions(a, out);
     const int n_columns = compile_put_columns(a, out);
+    put_defaults(a, out);
     put_model(a, n_ids, n_lengths, n_columns, out);
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))

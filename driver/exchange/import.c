@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "driver/exchange/import_config.h"
 #include "driver/exchange/import_ctranslate2.h"
+#include "driver/exchange/import_generation.h"
 #include "driver/exchange/import_gguf.h"
 #include "driver/exchange/import_labels.h"
 #include "driver/exchange/import_marian.h"
@@ -201,7 +202,10 @@ static bool make_run(Import *m)
                         .tokens = m->tokens,
                         .command = m->options->command,
                         .quantised = m->quant,
-                        .is_import = true};
+                        .is_import = true,
+                        .knows_generation = true};
+    if (is_read && ports.next)
+        import_generation(m->job, &m->config, &record.generation);
     bool ok = is_read && import_weights_try(&weights, &session, &record.unused) &&
               keep_published(m) &&
               run_folder_write(m->job, m->options->run, &session, m->vocab,

@@ -73,7 +73,8 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
 {
     const char *path = source->path;
     RunRecord record;
-    if (!run_argument(job, path) || !run_record_read(job, path, &record))
+    if (!run_argument(job, path) || !run_record_read(job, path, &record) ||
+        !generation_defaults_read(job, path, &record, &run->defaults))
         return false;
     if (source->vocab.spec || source->vocab.source)
         return job_error(job, "%s has a vocabulary of its own: leave %s out", path,
@@ -132,6 +133,8 @@ static bool open_one(Job *job, const RunSource *source, RunFolder *run)
     if (!(is_model ? open_parts : open_run)(job, source, run))
         return false;
     inference_init(&run->inference, &run->session, run->store, run->vocab);
+    run->inference.defaults = run->defaults.data;
+    run->inference.n_defaults = (int64_t)run->defaults.count;
     return true;
 }
 

@@ -20,6 +20,7 @@
 #define DRIVER_RUN_FOLDER_H
 
 #include "driver/run/checkpoints.h"
+#include "driver/run/generation.h"
 #include "driver/run/inference.h"
 #include "driver/run/record.h"
 #include "driver/run/shortlist_file.h"
@@ -54,6 +55,7 @@ typedef struct RunFolder {
     Vocabulary *vocab;
     DataColumns columns;
     TextList fields; /* "INPUT=FIELD" that it was trained with (--column) */
+    GenerationDefaults defaults;
     Session session;
     Store *store;
     Inference inference;

@@ -329,6 +329,7 @@ DecodeSettings inference_decode_settings(const Inference *inference)
 {
     DecodeSettings settings = decode_defaults();
     const TokenRules *rules = vocab_rules(inference->vocab);
+    decode_set_defaults(&settings, inference->defaults, inference->n_defaults);
     settings.bos = rules->begin;
     settings.eos = rules->end;
     settings.first = rules->first;

@@ -32,9 +32,11 @@ typedef struct Inference {
     Workers workers;            /* the first has that stepper */
     struct Inference **members; /* without this one */
     int n_members;
-    const Shortlist *shortlist; /* decoding is over its candidates; NULL: over all tokens */
-    const Tokens *prefixes;     /* forced beginnings, by the number of a line; NULL: none */
-    _Atomic int64_t n_stuck;    /* for DecodeSettings.n_stuck */
+    const Shortlist *shortlist;    /* decoding is over its candidates; NULL: over all tokens */
+    const Tokens *prefixes;        /* forced beginnings, by the number of a line; NULL: none */
+    const DecodeDefault *defaults; /* of the run's own, n_defaults */
+    int64_t n_defaults;
+    _Atomic int64_t n_stuck; /* for DecodeSettings.n_stuck */
 } Inference;
 
 /* Opens a model. Its const `vocab` becomes the size of the vocabulary, and `source_vocab` the size

@@ -149,9 +149,11 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
     record->processor = json_member_text(json, "processor");
     record->quantised = json_member_text(json, "quantised");
     record->is_import = json_member(json, "unused") != NULL;
+    record->knows_generation = json_member(json, "generation") != NULL;
     bool ok = get_kind(json, &record->kind) && get_list(job, json, "unused", &record->unused) &&
               get_settings(job, json, &record->settings) &&
               get_list(job, json, "tokens", &record->tokens) &&
+              get_list(job, json, "generation", &record->generation) &&
               get_list(job, json, "command", &record->command) &&
               get_list(job, json, "keep", &record->keep) &&
               get_list(job, json, "arguments", &record->arguments) &&
@@ -268,6 +270,8 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record)
     put_list(&json, "settings", &record->settings);
     if (record->tokens.count)
         put_list(&json, "tokens", &record->tokens);
+    if (record->generation.count || (record->is_import && record->knows_generation))
+        put_list(&json, "generation", &record->generation);
     put_list(&json, "command", &record->command);
     put_list(&json, "arguments", &record->arguments);
     put_text(&json, "processor", record->processor);

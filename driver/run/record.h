@@ -4,6 +4,8 @@
  *   tfc, model, kind   version, the model's file as it was given, what a batch is made of
  *   settings           consts: ["d_model=256", …], `vocab` always among them
  *   tokens             rules of the vocabulary: ["begin=<pad>", …] (runtime/data/token_rules.h)
+ *   generation         settings of generation that hold where no option says, such as
+ *                      "temperature=0.6" (generation.h)
  *   command            the command as it was typed
  *   arguments          the options that --resume repeats, files by absolute paths
  *   processor          the name of the machine's processor, for people to read
@@ -33,10 +35,11 @@ typedef PreparedText RunText;
 typedef struct RunRecord {
     const char *version, *model, *processor, *quantised; /* NULL: not quantised */
     CorpusKind kind;
-    TextList settings, tokens, command, arguments, keep;
+    TextList settings, tokens, generation, command, arguments, keep;
     RunFacts facts, files; /* facts: `decides` */
     VEC(RunText) texts;    /* `data` */
     bool is_import;        /* made by tfc import: unused is known */
+    bool knows_generation; /* by one that reads settings of generation */
     TextList unused;
 } RunRecord;
 

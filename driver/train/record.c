@@ -243,12 +243,17 @@ static bool add_all_texts(const Training *t, RunRecord *record)
 bool training_record(Training *t, RunRecord *record)
 {
     const TrainOptions *o = t->options;
+    RunRecord from = o->record ? *o->record : (RunRecord){0};
+    if (!o->record && o->weights && is_run_folder(o->weights) &&
+        !run_record_read(t->job, o->weights, &from))
+        return false;
     *record = (RunRecord){.version = TFC_VERSION,
                           .model = o->record && o->library ? o->record->model : o->model,
                           .processor = about_processor(t->job->arena),
                           .kind = o->kind,
                           .settings = t->session.options.settings,
                           .tokens = o->record ? o->record->tokens : o->vocab.tokens,
+                          .generation = from.generation,
                           .command = o->command,
                           .arguments = o->arguments,
                           .files = o->record ? o->record->files : (RunFacts){0}};

@@ -19,6 +19,17 @@ DecodeSettings decode_defaults(void)
         .forbidden = {-1, -1, -1, -1}, .until_eos = true};
 }
 
+void decode_set_defaults(DecodeSettings *settings, const DecodeDefault *defaults, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        switch (setting_default_row(defaults[i].name)) {
+#define ANY(kind, name, ...) \
+    case SETTING_##name: settings->name = (SETTING_TYPE_##kind)defaults[i].value; break;
+#include "runtime/decode/settings.def"
+        default: break;
+        }
+}
+
 Tokens hypothesis_text(const Hypothesis *hypothesis, int32_t first)
 {
     bool begins = first >= 0 && hypothesis->n > 0 && hypothesis->ids[0] == first;

@@ -38,6 +38,8 @@ typedef struct DecodeSettings {
 } DecodeSettings;
 
 DecodeSettings decode_defaults(void);
+/* Sets what a model has defaults of its own for. */
+void decode_set_defaults(DecodeSettings *settings, const DecodeDefault *defaults, int64_t n);
 /* Tokens of the longest sequence, for a model that states no limit. */
 enum { DECODE_LONGEST = 1024 };
 

@@ -26,6 +26,15 @@ const DecodeSettingHelp *setting_help(int row)
     return &rows[row];
 }
 
+int setting_default_row(const char *name)
+{
+#define ANY(kind, row, ...)  \
+    if (!strcmp(name, #row)) \
+        return SETTING_##row;
+#include "runtime/decode/settings.def"
+    return -1;
+}
+
 double setting_get(const DecodeSetting *setting, const TfcGeneration *settings)
 {
     const void *at = (const char *)settings + setting->at;

@@ -7,6 +7,7 @@
 #include "runtime/decode/shortlist.h"
 #include "runtime/exec/panels.h"
 #include "runtime/exec/program.h"
+#include "runtime/decode/settings.h"
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
@@ -170,6 +171,8 @@ typedef struct TfcModel {
     const TfcPredictions *predictions; /* NULL: the function predict is not inside */
     int64_t n_columns;        /* 0: texts are generated from a source alone, or from nothing */
     const TfcColumn *columns; /* of the inputs of the program encode, in their order */
+    int64_t n_defaults;
+    const DecodeDefault *defaults; /* of settings that a caller leaves as they are */
 } TfcModel;
 
 #endif

@@ -30,6 +30,7 @@ static void set_defaults(const TfcLoaded *loaded, TfcGeneration *out)
 {
     const TfcModel *model = loaded->model;
     DecodeSettings d = decode_defaults();
+    decode_set_defaults(&d, model->defaults, model->n_defaults);
     const int32_t end = (int32_t)model->eos;
     *out = (TfcGeneration){
 #define SETTING(kind, name, ...) .name = d.name,

@@ -1,0 +1,52 @@
+/* From generation_config.json to settings of tfc generate; see import_generation.h. */
+#include "driver/exchange/import_generation.h"
+
+#include "base/limits.h"
+#include "driver/exchange/import_json.h"
+#include "driver/run/generation.h"
+
+/* Keys that are names of settings.def, too. */
+static const char *const keys[] = {"temperature", "top_k", "top_p", "repetition_penalty"};
+
+/* Whether the value is one of the setting's; says what is wrong. */
+static bool check_value(Job *job, const DecodeSetting *setting, const JsonValue *value)
+{
+    char range[RANGE_TEXT];
+    const bool is_kind =
+        setting->kind == SETTING_NUMBER ? import_json_is_number(value) : value->kind == JV_INTEGER;
+    if (is_kind && setting_fits(setting, value->number))
+        return true;
+    setting_range(setting, range);
+    diag_warning(&job->diags, (Loc){0},
+                 PUBLISHED_GENERATION ": \"%s\" is %s, and is left out: tfc takes %s",
+                 setting->name, import_json_text(job, value), range);
+    return false;
+}
+
+static const char *settings_text(Job *job, const TextList *settings)
+{
+    const char *text = settings->data[0];
+    for (size_t i = 1; i < settings->count; i++)
+        text = arena_printf(job->arena, "%s, %s", text, settings->data[i]);
+    return text;
+}
+
+void import_generation(Job *job, const ImportConfig *config, TextList *settings)
+{
+    const JsonValue *samples =
+        config->generation ? json_member(config->generation, "do_sample") : NULL;
+    if (!config->generation || (samples && samples->kind == JV_FALSE))
+        return;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const JsonValue *value = json_member(config->generation, keys[i]);
+        const DecodeSetting *setting = &setting_rows[setting_default_row(keys[i])];
+        if (value && value->kind != JV_NULL && check_value(job, setting, value) &&
+            value->number != setting->initial)
+            vec_push(job->arena, *settings,
+                     generation_default_text(job->arena, keys[i], value->number));
+    }
+    if (settings->count)
+        diag_remark(&job->diags, (Loc){0},
+                    PUBLISHED_GENERATION ": where no option says, the run generates with %s",
+                    settings_text(job, settings));
+}
