@@ -2,6 +2,7 @@
 #include "cli/options/common.h"
 
 #include "cli/tracing.h"
+#include "driver/exchange/import_again.h"
 
 #include <string.h>
 
@@ -38,6 +39,8 @@ bool common_model(Job *job, const Common *common, const char *path, ModelArgumen
 {
     if (!model_argument(job, path, &common->settings, model))
         return false;
+    if (model->run)
+        import_tell_again(job, model->run);
     if (common->level)
         model->options.opt_level = strcmp(common->level, "0") ? 2 : 0;
     if (common->dtype)
@@ -97,6 +100,8 @@ int common_run(Job *job, const Common *common, const char *path, RunUse *use, co
     const RunSource source = common_source(common, path);
     bool ok = run_folder_open(job, &source, &run) &&
               tracing_open_ranks(job, common->trace, common->ranks, &trace);
+    if (ok)
+        import_tell_again(job, path);
     if (ok && common->special)
         vocab_read_special(run.vocab, strcmp(common->special, "text"));
     run.inference.workers.given = (int)common->workers;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "cli/commands/commands.h"
+#include "driver/exchange/import_again.h"
 #include "driver/run/run_model.h"
 #include "driver/train/best.h"
 #include "runtime/train/runlog.h"
@@ -141,6 +142,7 @@ static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
         o->reach = model_reach(job, o->model);
     if (!o->model || !is_run_folder(o->model))
         return EXIT_DONE;
+    import_tell_again(job, o->model);
     if (!o->resume && o->out && strcmp(o->out, o->model))
         return begin_from(job, o);
     if (!o->resume)
