@@ -216,8 +216,8 @@ static bool find_head(TableReader *r, TableHead *head)
     }
     if (table_is_conll(head->format) && !head->is_numbered) {
         diag_error(r->diags, (Loc){.source = r->lines->source},
-                   "CoNLL's columns have no names: take them by their numbers, as --column "
-                   "words=1 --column tags=4");
+                   "CoNLL's columns have no names: take them by their numbers, --column "
+                   "INPUT=NUMBER");
         return false;
     }
     if (!find_fields(r, head))

@@ -115,7 +115,7 @@ follow mark 120
 right=$(measured accuracy mark)
 tail -n +2 mark/data/test.tsv | awk -F '\t' '{ split($1, w, " "); n = split($2, t, " "); for (i = 1; i <= n; i++) print w[i], "x", t[i]; print "" }' >test.conll
 tfc eval mark/run --data mark/data/test.tsv | sed 's/[^ ]*test[.][a-z]*//' >of_table
-tfc eval mark/run --data test.conll --column words=1 --column tags=3 | sed 's/[^ ]*test[.][a-z]*//' | cmp - of_table || fail "CoNLL's columns are evaluated otherwise"
+tfc eval mark/run --data test.conll --column words=1 --column tag=3 | sed 's/[^ ]*test[.][a-z]*//' | cmp - of_table || fail "CoNLL's columns are evaluated otherwise"
 tfc predict mark/run --input mark/data/test.tsv >of_table
 tfc predict mark/run --input test.conll --column words=1 | cmp - of_table || fail "CoNLL's columns are predicted otherwise"
 [ "$right" -gt 90 ] || fail "a tagger learns nothing: $right % right"
