@@ -1,6 +1,6 @@
 /* Records of CoNLL's columns: the lines up to an empty one are a record, and a line is a word of it
- * with what is said of the word. A field of a record is that column from top to bottom, with a blank
- * between two values. */
+ * with what is said of the word. A field of a record is that column from top to bottom, with blanks
+ * between its values. */
 #include "runtime/data/table_reader.h"
 
 #include <string.h>
