@@ -84,7 +84,8 @@ static void place_values(Corpus *corpus, int column, const TargetText *text, int
         memcpy(given, ids->data + ids->count - n * spec->width, size);
     ids->count -= (size_t)(n * spec->width);
     int64_t before = text->first + (frame.before >= 0), behind = frame.after < 0;
-    int64_t own = text->n > behind ? text->n - behind : 0; /* without an end, the last is not read */
+    int64_t own =
+        text->n > behind ? text->n - behind : 0; /* without an end, the last is not read */
     if (!before && !own)
         before = 1;
     for (int64_t i = 0; i < before; i++)
