@@ -31,7 +31,7 @@ size_t tokenizer_reach(size_t available)
 void tokenizer_walked(size_t n) { steps_left -= (int64_t)(n / WALK); }
 
 /* Whether the call has kept its limit of steps; if not, it has failed. */
-static bool end_steps(void)
+static bool steps_end(void)
 {
     if (steps_left < 0 && !*problem_text)
         tokenizer_give_up("the tokenizer's long tokens take too long on it");
@@ -108,7 +108,7 @@ bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t lengt
     if (!tokenizer || !ids || (!text && length) || length > TOKENIZER_MOST)
         return false;
     size_t before = ids->count;
-    bool ok = tokenizer->kind->encode(tokenizer, text, length, ids) && end_steps();
+    bool ok = tokenizer->kind->encode(tokenizer, text, length, ids) && steps_end();
     if (!ok)
         ids->count = before;
     return ok;
@@ -120,7 +120,7 @@ bool tokenizer_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t n, 
     if (!tokenizer || (!ids && n) || !text)
         return false;
     size_t before = text->length;
-    bool ok = tokenizer->kind->decode(tokenizer, ids, n, text) && end_steps();
+    bool ok = tokenizer->kind->decode(tokenizer, ids, n, text) && steps_end();
     if (!ok)
         text->length = before;
     return ok;
