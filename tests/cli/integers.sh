@@ -63,7 +63,7 @@ check() {
     refuses 2 "dtype is '$dtype'; expected f32|bf16; integers have no gradient: tfc quantize makes" "$tfc" train "$root/models/multi30k_tiny.tfg" --dtype "$dtype"
 }
 check int8 0.01 80
-check int4 0.05 240
+check int4 0.05 240 ${short:+texts}
 check q8_0 0.01 80 texts
-check q4_1 0.05 240
+check q4_1 0.05 240 ${short:+texts}
 echo "all is well"

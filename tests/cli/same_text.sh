@@ -1,5 +1,5 @@
 #!/bin/sh
-# The same text for 1,000 lines whatever is decoded at the same time: batches of one line and of many, one worker and
+# The same text for 1,000 lines (in short 300) whatever is decoded at the same time: batches of one line and of many, one worker and
 # several, with and without what an earlier process prepared, by tfc and by compiled programs, greedily and by beams;
 # in f32, bf16, where panels of pairs are read in two ways, and integers, whose rows are rounded one by one.
 # Usage: same_text.sh TFC   (from the project's root)
@@ -10,16 +10,18 @@ shared_runs
 export TFC_CACHE="$work/cache"
 
 # Lengths of 1 to 15 words; some lines come twice.
-awk 'BEGIN {
+n=1000 alone=40
+[ -z "$short" ] || n=300 alone=10
+awk -v n=$n 'BEGIN {
     srand(7)
-    for (i = 0; i < 1000; i++) {
+    for (i = 0; i < n; i++) {
         line = ""
         for (n = 1 + int(rand() * 15); n > 0; n--) line = line substr("abcdefgh", 1 + int(rand() * 8), 1) " "
         print substr(line, 1, length(line) - 1)
     }
 }' >lines
 same() { # WHAT: the file `now`
-    [ "$(wc -l <now)" = 1000 ] && cmp now first || fail "$1: other text"
+    [ "$(wc -l <now)" = $n ] && cmp now first || fail "$1: other text"
 }
 
 for dtype in f32 bf16 int8 int4; do
@@ -49,10 +51,10 @@ for dtype in f32 bf16 int8 int4; do
         "$tfc" compile "$runs/generator" --dtype $dtype -o generator
         ./generator --temperature 0 --tokens 6 <lines >now
         same "$dtype, prompts, a program"
-        head -n 40 lines | while read -r line; do
+        head -n $alone lines | while read -r line; do
             generate --prompt "$line"
         done >now
-        head -n 40 first | cmp - now || fail "$dtype, prompts one by one: other text"
+        head -n $alone first | cmp - now || fail "$dtype, prompts one by one: other text"
     done
 done
 echo "all is well"

@@ -86,6 +86,7 @@ assert.throws(() => model.predict("a\0b"), /a NUL in a string/);
 assert.equal(model.predict("worda ".repeat(30)).sum.length, 12);
 END
 node "$root/tests/cli/script_arguments.mjs" package || fail "arguments of the package"
+if [ -z "$short" ]; then
 # Labels of CTC: best path, beam, words.
 sed 's/^model.*/model speller/; s/^dim.*/dim B, S, T/; s/kind : int\[B\]/kind : int[B, T~]/; /^predict/d; /^loss/d
     s/reshape(mean(x, 1), \[B, d\])/x/; /^logits/a loss = ctc_loss(logits, kind)\npredict label = softmax(logits)' reader.tfg >speller.tfg
@@ -116,6 +117,7 @@ assert.throws(() => model.predict("worda", {lexicon: "what"}), /line 1 of lexico
 assert.throws(() => model.predict("worda", {beam: 0}), /beam: expected a whole number/);
 END
 done
+fi
 grep -q 'predict(text: string, settings?: Settings)' package/index.d.ts || fail "types"
 grep -q 'model.predict(' package/README.md || fail "the package's page"
 # Pieces of a tokenizer.json, in many scripts, which the module cuts without utf8proc; an encoder as it is published, as a

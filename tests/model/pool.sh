@@ -7,7 +7,7 @@ set -eu
 . tests/common.sh
 cc=$2 archive=$(realpath "$3") flags=$4
 calls=10000 watched=10000
-[ -z "$short" ] || calls=1000 watched=60
+[ -z "$short" ] || calls=400 watched=60
 enter_work
 shared_runs
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
