@@ -371,34 +371,27 @@ static void an_average_is_judged(void **state)
     for (int better = 0; better < 2; better++) {
         Bench bench;
         open_bench(&bench);
-        const double figures[] = {3, 2, 2.5, 2.2, better ? 1.5 : 2};
-        memcpy(bench.valid, figures, sizeof figures);
+        memcpy(bench.valid, (double[]){3, 2, 2.5, 2.2, better ? 1.5 : 2}, 5 * sizeof(double));
         bench.settings.validate_every = 10;
         bench.settings.average = 3;
         bench.settings.best.by = "loss";
         assert_int_equal(run(&bench, true), TRAIN_DONE);
-        assert_int_equal(bench.n_valid, 5);
-        assert_int_equal(bench.state.best_step, 20); /* a mean is no step */
+        assert_true(bench.n_valid == 5 && bench.state.best_step == 20); /* a mean is no step */
         StFile *file = st_open(&bench.diags, bench.arena, in_folder(&bench, "average.safetensors"));
         const CheckpointAverage average = checkpoint_average_of(file);
-        assert_int_equal(average.of, 3);
-        assert_int_equal(average.first, 20);
-        assert_string_equal(average.by, "loss");
-        assert_true(average.figure == figures[4] && average.best == 2);
-        assert_int_equal(average.better, better);
-        const float *params = store_find(bench.store, "w")->data; /* what was validated */
-        for (int i = 0; i < N; i++)
-            assert_true(params[i] == (float)st_value(st_find(file, "w"), i));
+        assert_true(average.of == 3 && average.first == 20 && !strcmp(average.by, "loss"));
+        assert_true(average.figure == bench.valid[4] && average.best == 2 &&
+                    average.better == better);
+        assert_memory_equal(store_find(bench.store, "w")->data, st_find(file, "w")->data,
+                            N * sizeof(float)); /* what was validated */
         st_close(file);
         const Source *log =
             file_read(&bench.diags, bench.arena, in_folder(&bench, "log.jsonl"), 1 << 20);
         const char *line = strstr(log->text, "\"averaged\": 3, \"averaged_first\": 20, ");
-        assert_non_null(line);
-        assert_non_null(strstr(line, better ? "\"best\": true" : "\"best\": false"));
+        assert_true(line && strstr(line, better ? "\"best\": true" : "\"best\": false"));
         RunLog lines; /* of steps */
-        assert_true(
-            runlog_read(&bench.diags, bench.arena, (FileReach){.folder = bench.folder}, &lines));
-        assert_int_equal(lines.count, 4);
+        const FileReach folder = {.folder = bench.folder};
+        assert_true(runlog_read(&bench.diags, bench.arena, folder, &lines) && lines.count == 4);
         double seconds;
         assert_true(runlog_cut(&bench.diags, bench.folder, 37, &seconds));
         assert_true(seconds == vec_last(lines).seconds);
