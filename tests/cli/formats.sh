@@ -86,8 +86,8 @@ small, back = tensors("small.safetensors"), tensors("back.safetensors")
 assert small == back and len(small) > 5
 END
 done
-"$tfc" quantize wide_run --dtype q4_0 --keep embedding -o named >out.txt 2>err.txt || fail "$(cat err.txt)"
-cmp small/weights/model.safetensors named/weights/model.safetensors || fail "q4_0 is not int4"
+"$tfc" quantize wide_run --dtype q4_0 --keep embedding -o by_name >out.txt 2>err.txt || fail "$(cat err.txt)"
+cmp small/weights/model.safetensors by_name/weights/model.safetensors || fail "q4_0 is not int4"
 "$tfc" export gguf -o other.gguf --type int4 2>err.txt && "$tfc" export gguf -o typed.gguf --type q4_0 2>err.txt &&
     cmp other.gguf typed.gguf || fail "--type int4: $(cat err.txt)"
 for width in rope.dimension_count attention.value_length; do # without the second llama.cpp takes another

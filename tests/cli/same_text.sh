@@ -12,9 +12,9 @@ export TFC_CACHE="$work/cache"
 # Lengths of 1 to 15 words; some lines come twice.
 n=1000 alone=40
 [ -z "$short" ] || n=300 alone=10
-awk -v n=$n 'BEGIN {
+awk -v rows=$n 'BEGIN {
     srand(7)
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < rows; i++) {
         line = ""
         for (n = 1 + int(rand() * 15); n > 0; n--) line = line substr("abcdefgh", 1 + int(rand() * 8), 1) " "
         print substr(line, 1, length(line) - 1)
@@ -30,7 +30,7 @@ for dtype in f32 bf16 int8 int4; do
         rm -rf cache
         translate --workers 1 --batch-tokens 1000 # cold
         mv now first
-        [ "$(sort -u first | wc -l)" -gt $((n / 10)) ] || fail "few different answers"
+        [ "$(sort -u first | wc -l)" -gt 100 ] || fail "few different answers"
         translate --workers 1 --batch-tokens 1000
         same "$dtype, beam $beam, warm"
         translate --workers 2 --batch-tokens 100
