@@ -46,7 +46,8 @@
 #include "frontend/lexer.h"
 #include "ir/graph.h"
 
-enum { MAX_MISTAKES = 20 }; /* of a model that are told: each may look at all of its names */
+/* Messages on a model, at most: the suggestion in each is sought among all of the model's names. */
+enum { MAX_MISTAKES = 20 };
 
 /* clang-format off */
 typedef enum NodeKind {

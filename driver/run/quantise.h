@@ -42,9 +42,9 @@ bool quantise_check(Job *job, const QuantiseOptions *options);
  * nothing is written. */
 bool quantise_run(Job *job, const QuantiseOptions *options, QuantisedParams *params);
 
-/* Sets *type to the type of a GGUF whose blocks have the integers of the run, and *floats to the
- * names of its params that are no integers. NULL: no such type, or tfc quantize has not made the
- * run. False after an error. */
+/* Of a run that tfc quantize has made, sets *type to the GGUF type whose blocks hold the run's
+ * integers ("q8_0", "q4_0"), and *floats to the names of the params that stay floats. *type is NULL
+ * if GGUF has no such type, and for other runs. False after an error. */
 bool quantise_gguf(Job *job, const char *run, const Module *module, const char **type, Map *floats);
 
 #endif

@@ -43,9 +43,9 @@ void tokenizer_begin(size_t length);
 bool tokenizer_spend(int64_t steps);
 /* Walks through tries (trie.h) cost steps, too, so that long keys do not take a text's length
  * squared.
- *   tokenizer_reach    how many of the bytes at hand a walk may look at: all; a character's once
- *                      the limit is exceeded, so that the call ends soon, and fails
- *   tokenizer_walked   a walk has looked at `n` */
+ *   tokenizer_reach    how many of `available` bytes a walk may read: all of them, or, once the
+ *                      limit is exceeded, those of one character; the call then ends and fails
+ *   tokenizer_walked   counts the `n` bytes that a walk has read */
 size_t tokenizer_reach(size_t available);
 void tokenizer_walked(size_t n);
 /* Sets the reason why this call fails (tokenizer_problem); not for memory that ran out. */
