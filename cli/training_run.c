@@ -192,19 +192,8 @@ static void tell_end(const Shown *shown, TrainEnd end)
 static Shown shown_of(Training *t)
 {
     const TrainOptions *o = t->options;
-    Shown s = {.training = t,
-               .begin = t->state.step,
-               .last = {.step = t->state.step,
-                        .epoch = t->state.epoch,
-                        .loss = NAN,
-                        .rate = NAN,
-                        .gradient_norm = NAN,
-                        .tokens_per_second = NAN,
-                        .waited_for_ranks = NAN,
-                        .waited_for_network = NAN,
-                        .seconds = t->state.seconds,
-                        .figures = train_no_figures(),
-                        .best_by = t->settings.best.by}};
+    Shown s = {.training = t, .begin = t->state.step, .last = train_no_report(&t->state)};
+    s.last.best_by = t->settings.best.by;
     forecast_init(&s.forecast, t->job, &t->settings,
                   o->steps < 0 && !o->minutes && !t->session.model->train.steps, &t->state);
     return s;

@@ -96,35 +96,29 @@ bool trainer_save(Trainer *t, bool best)
     return ok;
 }
 
-/* Validates the mean, which the store's params are now, beside the best checkpoint. The report has
- * `averaged` and `averaged_first`. */
-static bool judge_average(Trainer *t, TrainReport *report, CheckpointAverage *average)
+/* Averaging: the mean's report, and what its file says. */
+typedef struct Averaging {
+    Trainer *trainer;
+    TrainReport report;
+    CheckpointAverage average;
+} Averaging;
+
+/* Validates the mean, which the store's params are now, beside the best checkpoint. */
+static bool judge_average(void *user, CheckpointAverage *average)
 {
+    Averaging *a = user;
+    Trainer *t = a->trainer;
+    TrainReport *report = &a->report;
     const TrainBest *best = &t->settings->best;
     TrainState judged = *t->state; /* a mean is no step, after which the training could go on */
     if (!t->hooks->validate(t->hooks->user, report))
         return false;
     report->n_samples = 0;
     report->validated = true;
-    report->best_by = best->by;
-    average->by = best->by;
+    report->best_by = average->by = best->by;
     average->figure = train_best_of(best, &report->figures);
     average->best = judged.best_step ? train_best_figure(best, &judged) : NAN;
     average->better = report->best = train_judge(best, &report->figures, report->step, &judged);
-    return true;
-}
-
-typedef struct Averaging {
-    Trainer *trainer;
-    TrainReport *report;
-    CheckpointAverage average;
-} Averaging;
-
-static bool judge_averaging(void *user, CheckpointAverage *average)
-{
-    Averaging *a = user;
-    if (!judge_average(a->trainer, a->report, average))
-        return false;
     a->average = *average;
     return true;
 }
@@ -133,7 +127,7 @@ static bool judge_averaging(void *user, CheckpointAverage *average)
 static void tell_average(Trainer *t, const char *path, const Averaging *a)
 {
     const TrainSettings *s = t->settings;
-    const TrainReport *report = a->report;
+    const TrainReport *report = &a->report;
     Arena *arena = t->diags->arena;
     const char *few = report->averaged < s->average
                           ? arena_printf(arena,
@@ -156,24 +150,6 @@ static void tell_average(Trainer *t, const char *path, const Averaging *a)
                      path, report->averaged_first);
 }
 
-/* The report of a mean, which is no report of the step. */
-static TrainReport average_report(const Trainer *t, int64_t n, int64_t first)
-{
-    return (TrainReport){.step = t->state->step,
-                         .epoch = t->state->epoch,
-                         .loss = NAN,
-                         .rate = NAN,
-                         .gradient_norm = NAN,
-                         .tokens_per_second = NAN,
-                         .waited_for_ranks = NAN,
-                         .waited_for_network = NAN,
-                         .seconds = t->state->seconds,
-                         .seconds_left = NAN,
-                         .figures = train_no_figures(),
-                         .averaged = n,
-                         .averaged_first = first};
-}
-
 bool trainer_average(Trainer *t)
 {
     const TrainSettings *s = t->settings;
@@ -187,13 +163,15 @@ bool trainer_average(Trainer *t)
     const char *path = file_in(arena, s->folder, "average.safetensors");
     bool ok = true;
     if (n > from) {
-        TrainReport report = average_report(t, n - from, steps[from]);
-        Averaging averaging = {.trainer = t, .report = &report};
+        Averaging averaging = {.trainer = t, .report = train_no_report(t->state)};
+        TrainReport *report = &averaging.report;
+        report->averaged = n - from;
+        report->averaged_first = steps[from];
         ok = checkpoint_average(t->diags, arena, path, paths, n - from, t->store,
-                                t->hooks->validate ? judge_averaging : NULL, &averaging);
-        if (ok && report.validated) {
-            t->hooks->report(t->hooks->user, &report, true);
-            ok = runlog_add(t->diags, s->folder, &report);
+                                t->hooks->validate ? judge_average : NULL, &averaging);
+        if (ok && report->validated) {
+            t->hooks->report(t->hooks->user, report, true);
+            ok = runlog_add(t->diags, s->folder, report);
         }
         if (ok)
             tell_average(t, path, &averaging);

@@ -21,6 +21,21 @@ const char *run_step_path(Arena *arena, const char *folder, int64_t step)
     return arena_printf(arena, "%s/step-%" PRId64 ".safetensors", folder, step);
 }
 
+TrainReport train_no_report(const TrainState *state)
+{
+    return (TrainReport){.step = state->step,
+                         .epoch = state->epoch,
+                         .loss = NAN,
+                         .rate = NAN,
+                         .gradient_norm = NAN,
+                         .tokens_per_second = NAN,
+                         .waited_for_ranks = NAN,
+                         .waited_for_network = NAN,
+                         .seconds = state->seconds,
+                         .seconds_left = NAN,
+                         .figures = train_no_figures()};
+}
+
 enum { DIGITS = 9 };
 
 /* A validation's figures, named as in the log without `prefix`; those of predictions only where

@@ -46,6 +46,8 @@ typedef struct TrainReport {
     int64_t averaged, averaged_first;
 } TrainReport;
 
+/* A report of the state's place in the training, without a figure. */
+TrainReport train_no_report(const TrainState *state);
 /* The member that makes a line one of a mean (TrainReport.averaged). */
 #define RUNLOG_AVERAGED "averaged"
 
