@@ -83,6 +83,15 @@ static const char *options_in_vain(Job *job, const TrainOptions *o)
 #define VALID_NEEDED \
     "--valid-source and --valid-target, --valid-data, --valid or --valid-text are needed"
 
+#define HOLDS_TRAINING \
+    "%s holds a training already; --resume continues it, another --out begins a new one"
+
+/* Whether the folder of a training that begins has one. */
+static bool holds_training(Job *job, const TrainOptions *o)
+{
+    return !o->resume && (run_params(job, o->out) || run_newest_step(job, o->out));
+}
+
 /* What contradicts itself before any file is read; 0 if nothing does. */
 static int check_usage(Job *job, const TrainOptions *o)
 {
@@ -128,11 +137,16 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("%s", mistake);
     if (o->best && !validates)
         return cli_usage_error("--best %s has nothing to validate on: " VALID_NEEDED, o->best);
-    if (!o->resume && (run_params(job, o->out) || run_newest_step(job, o->out)))
-        return cli_usage_error("%s holds a training already; --resume continues it, another "
-                               "--out begins a new one",
-                               o->out);
+    if (!run_lock_is_taken(o->out) && holds_training(job, o)) /* taken: run_lock_take says so */
+        return cli_usage_error(HOLDS_TRAINING, o->out);
     return 0;
+}
+
+/* Takes the folder, and looks once more: another process may have trained there meanwhile. */
+static bool take_folder(Job *job, const TrainOptions *o, RunLock *lock)
+{
+    return run_lock_take(job, OWN_RUN, o->out, lock) &&
+           (!holds_training(job, o) || job_error(job, HOLDS_TRAINING, o->out));
 }
 
 static bool load_data(Training *training)
@@ -162,7 +176,7 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
     RunLock lock = {.fd = -1};
     bool ok = training_load_model(&training, job, o) && check_texts(job, o, &training) &&
               training_ranks_choose(job, ranks) &&
-              (ranks_mine(ranks) || run_lock_take(job, OWN_RUN, o->out, &lock)) &&
+              (ranks_mine(ranks) || take_folder(job, o, &lock)) &&
               load_data(&training) && prepare(&training);
     cli_flush(job);
     int status = ok ? training_run(&training) : cli_finish(job, false);

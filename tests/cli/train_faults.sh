@@ -72,11 +72,12 @@ fi
 for signal in $signals; do
     rm -rf run
     # shellcheck disable=SC2086  # a shell gives SIGINT to what it starts aside only so
-    (trap - INT; exec env "$tfc" train model.tfg $texts --out run --steps 100000 2>run.err) &
+    (trap - INT; exec env "$tfc" train model.tfg $texts --out run --steps 100000 --save-every 200 2>run.err) &
     pid=$!
     await "memory at most" run.err
     if [ $signal = TERM ]; then
         cp run/lock kept.lock
+        until ls run/step-*.safetensors >/dev/null 2>&1; do sleep 0.05; done # it holds a training, too
         refuses 1 "run is being written by another process, $(cat run/lock);" "$tfc" train run --resume
         # shellcheck disable=SC2086
         refuses 1 "run is being written by another process" "$tfc" train model.tfg $texts --out run
