@@ -209,6 +209,9 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
     if (model->abi != TFC_MODEL_ABI || header != model->header)
         return tfc_model_fail(TFC_ERROR_VERSION, "%s: the program was compiled with another %s.h",
                               model->name, model->name);
+    int status = model_refuse_namesake(model);
+    if (status)
+        return status;
     if (!inside && is_ensemble(model))
         return refuse_ensemble(model);
     const TfcVariant *variant = choose_variant(model);

@@ -108,6 +108,9 @@ int access_explain_closed(const void *handle, const char *what);
 void access_end_session(TfcSession *session);
 /* Called by access.c when nothing uses the object any more. (model.c, session.c) */
 void model_free(TfcLoaded *loaded);
+/* TFC_ERROR_VERSION if the program is linked with another library of the model's name, whose calls
+ * would reach this one. (namesake.c) */
+int model_refuse_namesake(const TfcModel *model);
 void session_free(TfcSession *session);
 
 /* ---- pool.c ---- */
