@@ -62,7 +62,7 @@ static int32_t words_find(const Tokenizer *tokenizer, const char *text, size_t l
     return id == TRIE_NOWHERE ? -1 : id;
 }
 
-static bool words_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
+static bool encode_words(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
 {
     const Words *w = tokenizer->own;
     for (size_t at = 0, begin; words_next(w->characters, text, length, &at, &begin);) {
@@ -101,7 +101,7 @@ static bool words_decode(const Tokenizer *tokenizer, const int32_t *ids, size_t 
 
 /* ---- making ---- */
 
-static const TokenizerKind words_kind = {words_encode, words_decode, words_piece, words_find, NULL};
+static const TokenizerKind words_kind = {encode_words, words_decode, words_piece, words_find, NULL};
 
 static const char *line_end(const char *line, const char *end)
 {
