@@ -14,6 +14,10 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
     if (!(compile->o.emit =
               ending_kind(job, "compile", compile->o.output, "--emit", compile->o.emit)))
         return EXIT_USAGE;
+    const char *name = compile->o.name,
+               *problem = name ? compile_name_problem(job->arena, name) : NULL;
+    if (problem)
+        return cli_usage_error("--name is '%s'; %s", name, problem);
     if (!compile->o.target && text_ends(compile->o.output, ".wasm"))
         compile->o.target = "wasm32-wasi";
     ModelArgument model;
@@ -33,6 +37,9 @@ static const Option options[] = {
      "make a library, an object (to be linked with the runtime), a program, C source (one file\n"
      "with the runtime), LLVM IR, assembly, bitcode, a JavaScript package (a folder) or a page\n"
      "(as FILE ends: .so, .o, none or .wasm, .c, .ll, .s, .bc, .html)"},
+    {"name", "NAME", FIELD(Compile, o.name), 0, NULL,
+     "begin the names of all functions and types with NAME, and call NAME.h, NAME.py and the package\n"
+     "so: a program can hold several models, each of a name of its own (the model's name)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
      "some of forward,loss,train_step,encode,decode_step,alignment,predict (all that the model has\n"
      "but alignment; in a program, page, package or ensemble only those that decode, or else\n"

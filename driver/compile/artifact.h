@@ -37,7 +37,7 @@ typedef struct Artifact {
     const char *run;           /* the folder of the model's run; NULL: it has none */
     const char *only;          /* the prediction that is inside; NULL: all */
 
-    /* the model's own name as a C identifier: the prefix of all names */
+    /* the prefix of all names: --name, or the model's own name as a C identifier */
     const char *name;
     const char *names[TFC_N_FUNCTIONS]; /* of the functions inside; NULL: left out */
     Function *functions[TFC_N_FUNCTIONS];
@@ -123,9 +123,11 @@ const char *artifact_c_name(Arena *arena, const char *name);
 /* Whether dimensions and inputs, and outputs, of each function that is compiled have names of their
  * own in C. False after an error. */
 bool compile_check_names(const Artifact *artifact);
-/* artifact_c_name for the model's own name, which names a type, begins the names of functions and
- * is a module of Python: nor is it taken by the C library, the runtime or Python. */
-const char *artifact_model_name(Arena *arena, const char *name);
+/* Sets the artifact's name, of an artifact that has its session: `given`, which
+ * compile_name_problem allows, or NULL: the model's own, as artifact_c_name makes it, with a `_`
+ * behind it if the C library, the runtime or Python has it, which a note says. False after an
+ * error. */
+bool compile_choose_name(Artifact *artifact, const char *given);
 
 /* The fields of TfcGeneration in their order. */
 typedef struct GenerationField {
@@ -160,6 +162,8 @@ bool artifact_choose_target(Artifact *artifact, const char *triple, const char *
 bool artifact_is_script(const Artifact *artifact);
 /* Whether the output is a C file: --emit c. */
 bool artifact_is_c(const Artifact *artifact);
+/* Whether callers see the artifact's name: in a header, a module or a package. */
+bool artifact_shows_name(const Artifact *artifact);
 /* Whether the target is not this system. */
 bool artifact_is_foreign(const Artifact *artifact);
 /* The compiler that links for the target, unless $CC is set, and Debian's packages with it. */

@@ -248,7 +248,7 @@ static bool compile_objects(Artifact *a)
     int n = list_functions(a, list);
     for (int c = 0; c < a->n_cpus; c++) {
         TargetOptions target = artifact_target(a, c);
-        const char *prefix = arena_printf(a->job->arena, "%s_v%d_", a->name, a->cpus[c].level);
+        const char *prefix = arena_printf(a->job->arena, "tfc_%s_v%d_", a->name, a->cpus[c].level);
         Cache *cache = cache_open(a->job->arena, NULL, CACHE_BYTES);
         bool ok = artifact_is_c(a)
                       ? c_programs(list, n, &target, "code_", a->job->arena, &a->cpus[c].objects,
@@ -440,11 +440,8 @@ static bool compile(Artifact *a, const CompileOptions *o)
 {
     const Module *module = a->session.model->module;
     a->ports = ports_of(module);
-    a->name = artifact_model_name(a->job->arena, module->name);
-    if (!strncmp(a->name, "tfc_", 4))
-        return job_error(a->job,
-                         "the model is called %s: names that begin with tfc_ are the runtime's",
-                         a->name);
+    if (!compile_choose_name(a, o->name))
+        return false;
     if (is_rounded(o) && !artifact_is_script(a))
         return job_error(
             a->job, "--store bf16 is for pages and packages (--emit html, js), not for --emit %s",
@@ -468,10 +465,11 @@ static bool compile(Artifact *a, const CompileOptions *o)
         return job_error(a->job, "--only chooses a prediction, and the function predict is not "
                                  "compiled; add it to --function");
     if (is_text(a) || !strcmp(a->emit, "bc"))
-        return holds_code_alone(a, averages       ? "--with"
-                                   : o->weights   ? "--weights"
-                                   : a->shortlist ? "--shortlist"
-                                                  : NULL) &&
+        return holds_code_alone(a, averages                ? "--with"
+                                   : o->weights            ? "--weights"
+                                   : a->shortlist          ? "--shortlist"
+                                   : is_text(a) && o->name ? "--name"
+                                                           : NULL) &&
                write_code(a);
     choose_text(a);
     if ((!strcmp(a->emit, "exe") || artifact_is_script(a)) && !check_alone(a))

@@ -11,6 +11,7 @@
 typedef struct CompileOptions {
     const char *output;    /* the file; of js the folder */
     const char *emit;      /* so, obj, exe, c, llvm, asm, bc, js, html */
+    const char *name;      /* begins all names, in place of the model's own; NULL: that one */
     const char *functions; /* "forward,loss"; NULL: all that the model has and the output can use */
     const char *only;      /* the prediction of the function predict; NULL: all */
     const char *weights;   /* checkpoint to be put inside; NULL: the run's, or none */
@@ -27,6 +28,9 @@ typedef struct CompileOptions {
     ShortlistChoice shortlist;
 } CompileOptions;
 
+/* Why the names of a library cannot begin with this one; NULL: they can. It must be an identifier
+ * of C that C, C++, Python, JavaScript and the runtime do not have. */
+const char *compile_name_problem(Arena *arena, const char *name);
 /* Writes the output. False after errors: then nothing new is left, except files that were renamed
  * before an error of renaming, and files in the folder of a package if it was not empty. */
 bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options);

@@ -400,10 +400,12 @@ void compile_tell_replaced(const Artifact *a, const char *library)
 {
     const char *names[2];
     if (library && files_beside(a, names) == 2)
-        diag_remark(&a->job->diags, (Loc){0}, "%s and %s, of %s, now belong to %s", names[0],
+        diag_remark(&a->job->diags, (Loc){0},
+                    "%s and %s, of %s, now belong to %s: --name NAME gives each its own", names[0],
                     names[1], library, file_name(a->output));
     else if (library)
-        diag_remark(&a->job->diags, (Loc){0}, "%s, of %s, now belongs to %s: give each a folder",
+        diag_remark(&a->job->diags, (Loc){0},
+                    "%s, of %s, now belongs to %s: give each a folder, or a name with --name",
                     names[0], library, file_name(a->output));
 }
 

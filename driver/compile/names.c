@@ -1,75 +1,67 @@
 /* Names of a model as identifiers of other languages. */
 #include "driver/compile/artifact.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <fnmatch.h>
 #include <string.h>
 
-/* ReservedNames: a row of reserved_names.def. */
-typedef enum ReservedScope { ANY, MODEL } ReservedScope;
-typedef struct ReservedNames {
-    ReservedScope scope;
-    const char *names;
-} ReservedNames;
-
-static const ReservedNames reserved[] = {
-#define RESERVED(scope, where, names) {scope, names},
-#include "driver/compile/reserved_names.def"
-};
-
-/* Whether one of the patterns, with blanks between, is of the name. */
-static bool matches_one(const char *patterns, const char *name)
-{
-    enum { LONGEST = 64 };
-    char pattern[LONGEST];
-    bool found = false;
-    for (const char *at = patterns; !found && *at; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        assert(n < LONGEST);
-        memcpy(pattern, at, n);
-        pattern[n] = 0;
-        found = !fnmatch(pattern, name, 0);
-        at += n;
-    }
-    return found;
-}
-
-static bool is_reserved(ReservedScope scope, const char *name)
-{
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (reserved[i].scope == scope && matches_one(reserved[i].names, name))
-            return true;
-    return false;
-}
-
-/* Whether Python's standard library has such a module. */
-static bool is_module(const char *name)
-{
-    static const char *const modules[] = {
-#define M(name) #name,
-#include "driver/compile/python_modules.def"
-    };
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        if (!strcmp(name, modules[i]))
-            return true;
-    return false;
-}
-
-const char *artifact_c_name(Arena *arena, const char *name)
+/* The characters of an identifier: others become `_`, and a digit gets one before it. */
+static char *identifier_of(Arena *arena, const char *name)
 {
     char *copy = arena_printf(arena, "%s%s", isdigit((unsigned char)*name) ? "_" : "", name);
     for (char *p = copy; *p; p++)
         if (!isalnum((unsigned char)*p))
             *p = '_';
-    return is_reserved(ANY, copy) ? arena_printf(arena, "%s_", copy) : copy;
+    return copy;
 }
 
-const char *artifact_model_name(Arena *arena, const char *name)
+static const char *free_name(Arena *arena, const char *name, bool of_model)
 {
-    const char *plain = artifact_c_name(arena, name);
-    return is_reserved(MODEL, plain) || is_module(plain) ? arena_printf(arena, "%s_", plain)
-                                                         : plain;
+    const char *plain = identifier_of(arena, name);
+    return ports_name_owner(plain, of_model) ? arena_printf(arena, "%s_", plain) : plain;
+}
+
+const char *artifact_c_name(Arena *arena, const char *name)
+{
+    return free_name(arena, name, false);
+}
+
+/* ---- the model's name ---- */
+
+/* What begins with it: the functions of the library beside those of the model. */
+static const char of_runtime[] = "tfc_";
+
+static bool is_of_runtime(const char *name)
+{
+    return !strncmp(name, of_runtime, sizeof of_runtime - 1);
+}
+
+const char *compile_name_problem(Arena *arena, const char *name)
+{
+    const size_t n =
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    if (!isalpha((unsigned char)*name) || name[n])
+        return "expected a letter, and behind it letters, digits and _";
+    if (is_of_runtime(name))
+        return "names that begin with tfc_ are the runtime's";
+    const char *owner = ports_name_owner(name, true);
+    return owner ? arena_printf(arena, "%s has that name: choose another", owner) : NULL;
+}
+
+bool compile_choose_name(Artifact *a, const char *given)
+{
+    const char *own = identifier_of(a->job->arena, a->session.model->module->name);
+    a->name = given ? given : free_name(a->job->arena, own, true);
+    if (is_of_runtime(a->name))
+        return job_error(a->job,
+                         "the model is called %s: names that begin with tfc_ are the runtime's",
+                         a->name);
+    if (!given && strcmp(a->name, own) && artifact_shows_name(a))
+        diag_remark(
+            &a->job->diags, (Loc){0},
+            "the names in C and Python begin with %s, since %s has the name %s: --name NAME "
+            "gives others",
+            a->name, ports_name_owner(own, true), own);
+    return true;
 }
 
 /* ---- names of fields ---- */

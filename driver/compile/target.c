@@ -35,6 +35,12 @@ bool artifact_is_script(const Artifact *a)
 
 bool artifact_is_c(const Artifact *a) { return !strcmp(a->emit, "c"); }
 
+bool artifact_shows_name(const Artifact *a)
+{
+    return !strcmp(a->emit, "so") || !strcmp(a->emit, "obj") || artifact_is_c(a) ||
+           !strcmp(a->emit, "js");
+}
+
 bool artifact_is_foreign(const Artifact *a) { return !codegen_is_here(a->target->triple); }
 
 const char *artifact_compiler(const Artifact *a)

@@ -70,4 +70,9 @@ typedef struct PositionTable {
  * these. */
 PositionTable position_table(const Module *module, const char *dimension);
 
+/* The owner of a name that no input, output, dimension or model may have in C and Python, in words
+ * ("C++"): a row of reserved_names.def. `of_model`: the name is a model's, which is a type in C,
+ * begins the names of functions and is a module of Python. NULL: the name is free. */
+const char *ports_name_owner(const char *name, bool of_model);
+
 #endif

@@ -10,7 +10,7 @@ enter_work
 model() { printf 'model %s\ndim B\ninput x : f32[B, 4]\nparam w : [4, 3]\noutput y = x @ w\n' "$1"; }
 long=$(printf '%0200d' 0 | tr 0 y)
 for name in "$long" main words time; do
-    case $name in "$long" | small) c=$name ;; *) c=${name}_ ;; esac
+    case $name in "$long" | words) c=$name ;; *) c=${name}_ ;; esac
     model "$name" >model.tfg
     "$tfc" compile model.tfg -o a,b.so 2>err.txt || fail "$name: $(cat err.txt)"
     [ -s "$c.h" ] || fail "$name: no $c.h: $(ls)"
@@ -33,7 +33,7 @@ for name in NULL uint8_t INT8_MAX EOF FILE; do
 done
 model words >model.tfg
 "$tfc" compile model.tfg -o words.c 2>err.txt || fail "$(cat err.txt)"
-# taken SCOPE: the names of standard input that are not among those that get a _ (driver/compile/reserved_names.def).
+# taken SCOPE: the names of standard input that are not among those that get a _ (driver/ports/reserved_names.def).
 cat >taken.c <<'END'
 #include <fnmatch.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ cat >taken.c <<'END'
 enum { ANY, MODEL };
 static const struct { int scope; const char *names; } rows[] = {
 #define RESERVED(scope, where, names) {scope, names},
-#include "driver/compile/reserved_names.def"
+#include "driver/ports/reserved_names.def"
 };
 int main(int argc, char **argv)
 {
@@ -86,6 +86,13 @@ sed -n '/======== kernels and tables/q; s/^\(static \|\)\([A-Za-z][A-Za-z0-9_ ]*
 while read -r e; do
     sed -n "s/^\\([a-z0-9]*\\)_$e\$/\\1/p" functions.txt
 done <exports.txt | sort -u | ./taken MODEL >missing.txt
+# Those that are linked with any library, whatever of them this model needs: a model's function would stand in their place.
+nm --defined-only "$(dirname "$tfc")/libtfc_runtime.a" 2>/dev/null | sed -n 's/^[0-9a-f]* [A-Z] //p' | grep -v '^tfc_' | sort -u >functions.txt
+[ "$(wc -l <functions.txt)" -gt 300 ] || fail "the runtime's functions are not found"
+grep -o '^    {"[a-z_]*", "' "$root/driver/compile/exports.c" | sed 's/.*{"\([a-z_]*\)".*/\1/' | sort -u >symbols.txt
+while read -r e; do
+    sed -n "s/^\\(.*\\)_$e\$/\\1/p" functions.txt
+done <symbols.txt | sort -u | ./taken MODEL >>missing.txt
 [ ! -s missing.txt ] || fail "a model of these names would clash with the runtime: $(tr '\n' ' ' <missing.txt)"
 # Words of C, C++ and Python as names of inputs and of the model, and the modules that NAME.py imports.
 python3 -c 'import keyword; print(*keyword.kwlist, "auto char double int register struct typeof constexpr bool _Bool _Generic",
@@ -115,7 +122,7 @@ python=$(python_with_numpy)
 "${python:-python3}" words.py 2>err.txt || fail "$(cat err.txt)"
 python3 -c 'import sys; print(*(m for m in sys.stdlib_module_names if m[0] != "_"), sep="\n")' >modules.txt
 while read -r module; do
-    grep -q "M($module)" "$root/driver/compile/python_modules.def" || fail "$module.py would hide a module of Python"
+    grep -q "M($module)" "$root/driver/ports/python_modules.def" || fail "$module.py would hide a module of Python"
 done <modules.txt
 model numbers >model.tfg
 "$tfc" compile model.tfg -o libnumbers.so 2>err.txt || fail "$(cat err.txt)"

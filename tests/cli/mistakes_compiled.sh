@@ -24,7 +24,7 @@ compile libone.so
 [ ! -s err.txt ] || fail "its own module: $(cat err.txt)"
 cp m.py other.py
 compile libtwo.so
-grep -q "m.h and m.py, of libone.so, now belong to libtwo.so" err.txt || fail "a module is replaced: $(cat err.txt)"
+grep -q "m.h and m.py, of libone.so, now belong to libtwo.so: --name NAME gives each its own" err.txt || fail "a module is replaced: $(cat err.txt)"
 mkdir apart
 cp libtwo.so m.py m.h apart
 compile apart/m.o

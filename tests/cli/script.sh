@@ -26,7 +26,8 @@ for need in clang-19 wasm-ld-19 node; do command -v $need >/dev/null || missing=
 [ -z "$missing" ] || { echo "skipped: there is no$missing"; exit 77; }
 
 "$tfc" compile run --emit js -o package 2>err || fail "$(cat err)"
-"$tfc" compile speak --emit js -o speaker 2>err || fail "$(cat err)"
+"$tfc" compile speak --emit js --name spoken -o speaker 2>err || fail "$(cat err)"
+grep -q '"name": "spoken"' speaker/package.json && grep -q 'import {load} from "spoken"' speaker/README.md || fail "the package's name"
 [ -n "$short" ] || "$tfc" compile run -o page.html 2>err || fail "$(cat err)"
 head -n 200 all.src >some.src
 "$tfc" translate run --input some.src --beam 4 --output wanted
@@ -45,7 +46,8 @@ in_browsers "$root/tests/cli/script_page.mjs" page.html some.src wanted wanted.j
 for part in train valid; do sed 's/a/aa/g; s/b/th/g' $part.tgt >$part.sounds; done
 "$tfc" train "$runs/translator.tfg" --source train.src --target train.sounds --vocab words:auto --out sounds --steps 2 --no-bleu 2>err ||
     fail "$(cat err)"
-"$tfc" compile sounds -o sounds.html 2>err || fail "$(cat err)"
+"$tfc" compile sounds --name said -o sounds.html 2>err || fail "$(cat err)"
+grep -q '"title": "said"' sounds.html || fail "the page's title"
 grep -q '"letters": true, "lower": true' sounds.html || fail "words are not taken apart"
 
 # What has no attention over a source shows none, and says so.
