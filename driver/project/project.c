@@ -3,6 +3,7 @@
 #include "driver/project/project.h"
 
 #include "base/file.h"
+#include "driver/ports/ports.h"
 #include "driver/run/new_folder.h"
 #include "frontend/frontend.h"
 
@@ -80,7 +81,7 @@ static const char *whole(Arena *arena, int64_t number)
 static const char *part(Arena *arena, double number) { return arena_printf(arena, "%g", number); }
 
 /* The name of a model in the folder (NewFolder.folder), which begins names in C: my_translator of
- * "my-translator". */
+ * "my-translator", numbers_model of "numbers", which is a module of Python. */
 static const char *model_name(Arena *arena, const char *folder)
 {
     const char *base = file_name(folder);
@@ -88,7 +89,7 @@ static const char *model_name(Arena *arena, const char *folder)
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c))
             *c = '_';
-    return name;
+    return ports_name_owner(name, true) ? arena_printf(arena, "%s_model", name) : name;
 }
 
 /* Whether the texts of a table are words on their own: they are read letter by letter. */
