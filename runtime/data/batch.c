@@ -23,6 +23,14 @@ static void shuffle_items(BatchItem *items, int64_t n, uint64_t *state)
     }
 }
 
+static void make_items(Batches *b, int64_t n)
+{
+    if (b->room >= n && b->items)
+        return;
+    b->room = n;
+    b->items = memory_resized(b->items, (size_t)n * sizeof(BatchItem));
+}
+
 static void add_item(Batches *b, int64_t row, int64_t use)
 {
     const Corpus *corpus = b->corpus;
@@ -72,7 +80,7 @@ static void list_rows(Batches *b, int64_t epoch)
     int64_t n = corpus->own + corpus->n_draws;
     for (int p = 0; p < corpus->n_parts; p++)
         n += part_rows(corpus, p);
-    b->items = memory_resized(NULL, (size_t)n * sizeof(BatchItem));
+    make_items(b, n);
     for (int64_t i = 0; i < corpus->own; i++)
         add_item(b, i, epoch);
     for (int p = 0; p < corpus->n_parts; p++)
@@ -89,26 +97,16 @@ static void list_windows(Batches *b, uint64_t *state)
     if (size <= 0)
         size = DEFAULT_WINDOW;
     int64_t end = b->options.shuffle ? draws_below(state, size) : 0;
-    b->items = memory_resized(NULL, (size_t)(usable / size + 2) * sizeof(BatchItem));
+    make_items(b, usable / size + 2);
     for (int64_t begin = 0; begin < usable; begin = end, end += size) {
         if (end > usable)
             end = usable;
-        if (end > begin)
-            b->items[b->n_items++] =
+        if (end > begin) {
+            b->items[b->n_items] =
                 (BatchItem){.row = begin, .target = (int32_t)(end - begin), .order = b->n_items};
+            b->n_items++;
+        }
     }
-}
-
-/* By target, then source: up for even targets and down for odd ones, so that a batch
- * across two target lengths does not hold the longest sources and the shortest. */
-static int by_length(const void *a, const void *b)
-{
-    const BatchItem *x = a, *y = b;
-    if (x->target != y->target)
-        return x->target < y->target ? -1 : 1;
-    if (x->source != y->source)
-        return (x->source < y->source) == (x->target % 2 == 0) ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 /* ---- cutting ---- */
@@ -163,13 +161,22 @@ static int64_t cut_pool(Batches *b, int64_t first)
     return end;
 }
 
+static void sort_pool(Batches *b, int64_t first, int64_t end)
+{
+    if (b->spare_room < end - first) {
+        b->spare_room = end - first;
+        b->spare = memory_resized(b->spare, (size_t)b->spare_room * sizeof(BatchItem));
+    }
+    batch_items_sort(b->items + first, end - first, b->spare);
+}
+
 static void cut_all(Batches *b)
 {
     b->first = memory_resized(NULL, (size_t)b->n_items * sizeof(int64_t));
     b->last = memory_resized(NULL, (size_t)b->n_items * sizeof(int64_t));
     for (int64_t pool = 0, end; pool < b->n_items; pool = end) {
         end = b->options.shuffle ? cut_pool(b, pool) : b->n_items;
-        qsort(b->items + pool, (size_t)(end - pool), sizeof(BatchItem), by_length);
+        sort_pool(b, pool, end);
         for (int64_t i = pool; i < end; b->n++) {
             b->first[b->n] = i;
             i = b->last[b->n] = cut_batch(b, i, end);
@@ -241,10 +248,28 @@ static void open_hiding(Batches *b)
     }
 }
 
-Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
+/* Frees all but the items' memory. */
+static void empty_batches(Batches *b)
 {
-    Batches *b = memory_resized(NULL, sizeof *b);
-    *b = (Batches){.corpus = corpus, .options = *options, .last_side = corpus_last_side(corpus)};
+    distinct_free(b->distinct);
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        hiding_free(b->hiding[c]);
+    free(b->first);
+    free(b->last);
+}
+
+Batches *batches_renew(Batches *batches, const Corpus *corpus, const BatchOptions *options,
+                       int64_t epoch)
+{
+    Batches *b = batches ? batches : memory_zeroed(1, sizeof *b);
+    empty_batches(b);
+    *b = (Batches){.corpus = corpus,
+                   .options = *options,
+                   .last_side = corpus_last_side(corpus),
+                   .items = b->items,
+                   .room = b->room,
+                   .spare = b->spare,
+                   .spare_room = b->spare_room};
     uint64_t state = hash_u64(hash_u64(HASH_SEED, options->seed), (uint64_t)epoch);
     if (options->distinct && corpus->options.kind != CORPUS_STREAM)
         b->distinct = distinct_new(corpus);
@@ -266,16 +291,18 @@ Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t 
     return b;
 }
 
+Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch)
+{
+    return batches_renew(NULL, corpus, options, epoch);
+}
+
 void batches_free(Batches *batches)
 {
     if (!batches)
         return;
-    distinct_free(batches->distinct);
-    for (int c = 0; c < MOST_COLUMNS; c++)
-        hiding_free(batches->hiding[c]);
+    empty_batches(batches);
     free(batches->items);
-    free(batches->first);
-    free(batches->last);
+    free(batches->spare);
     free(batches);
 }
 

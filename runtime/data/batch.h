@@ -52,6 +52,9 @@ typedef struct Batches Batches;
  * its first token; when shuffling, the first window has a length drawn for each epoch, so
  * that the cuts differ between epochs. */
 Batches *batches_new(const Corpus *corpus, const BatchOptions *options, int64_t epoch);
+/* The same in the memory of other batches, which end; NULL: there are none. */
+Batches *batches_renew(Batches *batches, const Corpus *corpus, const BatchOptions *options,
+                       int64_t epoch);
 void batches_free(Batches *batches); /* NULL is allowed */
 int64_t batches_count(const Batches *batches);
 /* With `distinct`: how often a batch ended early, because the next rows had a text in common with

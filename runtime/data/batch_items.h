@@ -1,4 +1,5 @@
-/* What batches are inside: rows in order (batch.c), from which a batch is filled (batch_fill.c). */
+/* What batches are inside: rows in order (batch.c, batch_sort.c), from which a batch is filled
+ * (batch_fill.c). */
 #ifndef RUNTIME_DATA_BATCH_ITEMS_H
 #define RUNTIME_DATA_BATCH_ITEMS_H
 
@@ -21,11 +22,17 @@ struct Batches {
     Hiding *hiding[MOST_COLUMNS]; /* of columns that hide tokens, if the options say so */
     int last_side;
     int64_t n_items, n;
-    BatchItem *items;
-    int64_t *first, *last; /* batch i holds items [first[i], last[i]) */
+    BatchItem *items, *spare; /* for n_items; for sorting a pool of them */
+    int64_t room, spare_room; /* of items and spare, in items */
+    int64_t *first, *last;    /* batch i holds items [first[i], last[i]) */
 };
 
 /* The item's tokens on a side. */
 int64_t batches_length(const Batches *batches, const BatchItem *item, int side);
+
+/* Sorts a pool of n items by target, then source: up for even targets and down for odd ones, so
+ * that a batch across two target lengths does not hold the longest sources and the shortest; then
+ * by order. `spare` has room for n. */
+void batch_items_sort(BatchItem *items, int64_t n, BatchItem *spare);
 
 #endif

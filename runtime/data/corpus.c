@@ -281,18 +281,28 @@ static void take_back_row(Rows *rows) { rows->ids.count = (size_t)rows->start[--
 
 /* ---- rows ---- */
 
-/* For one more row. */
-static void make_room(Corpus *corpus)
+static void resize_starts(Corpus *corpus, int64_t rows)
 {
-    if (corpus->n + 2 <= corpus->room)
-        return;
-    corpus->room = 2 * corpus->room + 64;
-    size_t bytes = (size_t)corpus->room * sizeof(int64_t);
+    size_t bytes = (size_t)rows * sizeof(int64_t);
+    corpus->room = rows;
     corpus->source.start = memory_resized(corpus->source.start, bytes);
     corpus->target.start = memory_resized(corpus->target.start, bytes);
     corpus->line = memory_resized(corpus->line, bytes);
     for (int c = 0; c < 2 * corpus->options.n_columns; c++)
         corpus->columns[c].start = memory_resized(corpus->columns[c].start, bytes);
+}
+
+/* For one more row. */
+static void make_room(Corpus *corpus)
+{
+    if (corpus->n + 2 > corpus->room)
+        resize_starts(corpus, 2 * corpus->room + 64);
+}
+
+void corpus_reserve(Corpus *corpus, int64_t rows)
+{
+    if (rows + 2 > corpus->room)
+        resize_starts(corpus, rows + 2);
 }
 
 Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)

@@ -1,5 +1,5 @@
 /* Whole texts to a corpus, with messages of what was left out, cut or is wrong. */
-#include "runtime/data/corpus.h"
+#include "runtime/data/corpus_rows.h"
 
 #include "runtime/data/pairing.h"
 
@@ -307,8 +307,10 @@ static Corpus *encode_part(Diagnostics *diags, const Vocabulary *vocab,
         for (int64_t i = first; i < first + n; i++)
             corpus_add_stream(corpus, &source->at[i]);
         corpus_close_stream(corpus, true);
-    } else
+    } else {
+        corpus_reserve(corpus, n);
         add_rows(diags, corpus, text, first, n, &seen);
+    }
     CorpusTold all = {0};
     add_told(corpus, &(Corpus){0}, &seen, told ? told : &all);
     if (!told) {

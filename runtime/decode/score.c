@@ -87,7 +87,7 @@ static bool add_rows(const float *logits, int64_t vocab, const Corpus *corpus, c
  *   totals                  of counts
  *   tokens                  of all corpora
  *   is_counted              all corpora are counted
- *   batches                 of the current corpus */
+ *   batches                 of the current corpus, in the memory of those before */
 struct Scorer {
     const ScoreModel *model;
     int64_t batch_tokens;
@@ -131,17 +131,11 @@ Scorer *scorer_new(const ScoreModel *m, int64_t batch_tokens)
     return NULL;
 }
 
-static void close_batches(Scorer *s)
-{
-    batches_free(s->batches);
-    s->batches = NULL;
-}
-
 void scorer_free(Scorer *s)
 {
     if (!s)
         return;
-    close_batches(s);
+    batches_free(s->batches);
     batch_free(&s->batch);
     if (s->loss != s->forward)
         exec_free(s->loss);
@@ -155,10 +149,9 @@ void scorer_free(Scorer *s)
 static bool open_batches(Scorer *s, const Corpus *corpus)
 {
     const BatchOptions options = {.tokens = s->batch_tokens, .hides = true};
-    close_batches(s);
     s->corpus = corpus;
     s->feed = feed_of_corpus(&s->model->feed, corpus);
-    s->batches = batches_new(corpus, &options, 0);
+    s->batches = batches_renew(s->batches, corpus, &options, 0);
     return s->batches != NULL;
 }
 
@@ -213,7 +206,6 @@ bool scorer_count(Scorer *s, const Corpus *corpus)
             return false;
         totals_take(s->totals, s->counts, 0);
     }
-    close_batches(s);
     return true;
 }
 
@@ -253,7 +245,6 @@ bool scorer_add(Scorer *s, const Corpus *corpus, double *tokens, int32_t *guesse
         batches_fill(s->batches, i, &s->batch);
         ok = score_batch(s, tokens, guesses);
     }
-    close_batches(s);
     return ok;
 }
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/map.h"
-#include "runtime/data/batch.h"
+#include "runtime/data/batch_items.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -457,6 +457,73 @@ static void test_mixed(void **state)
     text_free(&text);
 }
 
+static int by_lengths(const void *a, const void *b)
+{
+    const BatchItem *x = a, *y = b;
+    if (x->target != y->target)
+        return x->target < y->target ? -1 : 1;
+    if (x->source != y->source)
+        return (x->source < y->source) == (x->target % 2 == 0) ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* Lengths of one to three bytes, in the order they have and in another: as a comparison of two
+ * items sorts them. */
+static void test_sorted(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static BatchItem items[N], expected[N], spare[N];
+    static const int32_t lengths[] = {3, 200, 70000};
+    for (size_t k = 0; k < 6; k++) {
+        const int32_t most = lengths[k / 2];
+        for (int32_t i = 0; i < N; i++)
+            items[i] = (BatchItem){.row = i,
+                                   .source = (int32_t)(i * 7919LL % most),
+                                   .target = (int32_t)(i * 104729LL % most / 2),
+                                   .order = k % 2 ? i * 3001LL % N : i};
+        memcpy(expected, items, sizeof items);
+        qsort(expected, N, sizeof *expected, by_lengths);
+        batch_items_sort(items, N, spare);
+        for (int i = 0; i < N; i++)
+            assert_int_equal(items[i].row, expected[i].row);
+    }
+    batch_items_sort(items, 0, spare);
+}
+
+static void expect_same(const Batches *batches, const Batches *others)
+{
+    Batch batch = {0}, other = {0};
+    assert_int_equal(batches_count(batches), batches_count(others));
+    for (int64_t i = 0; i < batches_count(batches); i++) {
+        batches_fill(batches, i, &batch);
+        batches_fill(others, i, &other);
+        assert_int_equal(batch.shape.rows, other.shape.rows);
+        assert_memory_equal(batch.row, other.row, (size_t)batch.shape.rows * sizeof *batch.row);
+    }
+    batch_free(&batch);
+    batch_free(&other);
+}
+
+/* Batches in the memory of others, of more rows and of fewer, are those of new memory. */
+static void test_renewed(void **state)
+{
+    static const int sizes[] = {100, 300, 40};
+    Fixture *f = *state;
+    Batches *renewed = NULL;
+    for (size_t k = 0; k < 3; k++) {
+        Corpus *corpus = many_pairs(f, sizes[k]);
+        const BatchOptions options = {
+            .tokens = 60, .shuffle = k == 1, .distinct = k == 1, .seed = 3, .shards = 2};
+        Batches *batches = batches_new(corpus, &options, k);
+        renewed = batches_renew(renewed, corpus, &options, k);
+        expect_same(batches, renewed);
+        batches_free(batches);
+        corpus_free(corpus);
+    }
+    batches_free(renewed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +537,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_largest, setup, teardown),
         cmocka_unit_test_setup_teardown(test_windows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_mixed, setup, teardown),
+        cmocka_unit_test(test_sorted),
+        cmocka_unit_test_setup_teardown(test_renewed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
     };
