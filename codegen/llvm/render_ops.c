@@ -321,16 +321,58 @@ static LlValue render_prefetch(Render *r, const LoOp *op)
 
 /* ---- sums over loops: in memory, which LLVM takes into registers ---- */
 
+/* A maximum of floats is two variables side by side: the greatest of the values that are no NaN,
+ * by maxps alone, and lanes of ones where one was NaN. No step waits for more than the maxps of the
+ * step before. */
+static bool keeps_nan(const LoOp *accumulator)
+{
+    return lo_is_float(accumulator->type) && lo_join_of(accumulator) == LO_JOIN_MAX;
+}
+
+static LlType nan_lanes(const Render *r, LoType type)
+{
+    return render_type(r, lo_like(type, lo_element_kind(type) == LO_F64 ? lo_i64 : lo_i32));
+}
+
+static LlValue nan_memory(const Render *r, const LoOp *accumulator)
+{
+    LlValue one = LLVMConstInt(LLVMInt32TypeInContext(r->context), 1, false);
+    return LLVMBuildGEP2(r->builder, render_type(r, accumulator->type),
+                         render_value(r, accumulator), &one, 1, "");
+}
+
 static LlValue render_accumulator(Render *r, const LoOp *op)
 {
-    LlValue memory = alloca_at_entry(r, render_type(r, op->type), "sum");
+    LlType type = render_type(r, op->type);
+    const bool is_pair = keeps_nan(op);
+    LlValue memory = alloca_at_entry(r, is_pair ? LLVMArrayType2(type, 2) : type, "sum");
     LLVMBuildStore(r->builder, render_arg(r, op, 0), memory);
+    if (is_pair) {
+        r->values[op->id] = memory;
+        LLVMBuildStore(r->builder, LLVMConstNull(nan_lanes(r, op->type)), nan_memory(r, op));
+    }
     return memory;
 }
 
 static LlValue render_total(Render *r, const LoOp *op)
 {
-    return LLVMBuildLoad2(r->builder, render_type(r, op->type), render_arg(r, op, 0), "");
+    LlType type = render_type(r, op->type), lanes = nan_lanes(r, op->type);
+    LlValue sum = LLVMBuildLoad2(r->builder, type, render_arg(r, op, 0), "");
+    if (!keeps_nan(op->args[0]))
+        return sum;
+    LlValue nans = LLVMBuildLoad2(r->builder, lanes, nan_memory(r, op->args[0]), "");
+    LlValue any = LLVMBuildICmp(r->builder, LLVMIntNE, nans, LLVMConstNull(lanes), "");
+    return LLVMBuildSelect(r->builder, any, LLVMConstReal(type, NAN), sum, "");
+}
+
+static void note_nans(Render *r, const LoOp *accumulator, LlValue x)
+{
+    LlType lanes = nan_lanes(r, accumulator->type);
+    LlValue memory = nan_memory(r, accumulator);
+    LlValue is_nan = LLVMBuildFCmp(r->builder, LLVMRealUNO, x, x, "");
+    LlValue before = LLVMBuildLoad2(r->builder, lanes, memory, "");
+    LlValue nans = LLVMBuildSelect(r->builder, is_nan, LLVMConstAllOnes(lanes), before, "");
+    LLVMBuildStore(r->builder, nans, memory);
 }
 
 static LlValue render_accumulate(Render *r, const LoOp *op)
@@ -341,18 +383,13 @@ static LlValue render_accumulate(Render *r, const LoOp *op)
     if (lo_join_of(op->args[0]) == LO_JOIN_ADD) {
         sum = (real ? LLVMBuildFAdd : LLVMBuildAdd)(r->builder, before, x, "");
     } else {
-        /* maxps, whose second operand is the result where one is NaN; whether x is NaN is asked
-         * beside it. Not x is chosen then: LLVM would make one condition of both, and no maxps. */
         LlValue greater = real ? LLVMBuildFCmp(r->builder, LLVMRealOGT, x, before, "")
                                : LLVMBuildICmp(r->builder, LLVMIntSGT, x, before, "");
         sum = LLVMBuildSelect(r->builder, greater, x, before, "");
-        if (real) {
-            LlValue is_nan = LLVMBuildFCmp(r->builder, LLVMRealUNO, x, x, "");
-            LlValue nan = LLVMConstReal(render_type(r, op->args[1]->type), NAN);
-            sum = LLVMBuildSelect(r->builder, is_nan, nan, sum, "");
-        }
     }
     LLVMBuildStore(r->builder, sum, memory);
+    if (keeps_nan(op->args[0]))
+        note_nans(r, op->args[0], x);
     return NULL;
 }
 
