@@ -43,13 +43,13 @@ function need(part, other) {
 function first_word(line) { return match(line, /^[A-Za-z0-9_]+/) ? substr(line, 1, RLENGTH) : "" }
 
 # The name that a line in the first column declares for all files: what stands before its first bracket, of a constant
-# before its bracket or "=", or in the brackets of a macro that defines it; "": none. by_macro, after_name: how it is
-# declared.
+# before its bracket or "=", of a thread's variable also before its ";", or in the brackets of a macro that defines it; "":
+# none. by_macro, after_name: how it is declared.
 function public_name(line,    at, before) {
-    if (line !~ /^[A-Za-z]/ || first_word(line) ~ /^(static|typedef|enum|struct|union|extern|static_assert)$/)
+    if (line !~ /^([A-Za-z]|_Thread_local )/ || first_word(line) ~ /^(static|typedef|enum|struct|union|extern|static_assert)$/)
         return ""
     at = match(line, /[(\[=;]/)
-    if (!at || substr(line, at, 1) !~ (line ~ /^const / ? "[[(=]" : "[[(]"))
+    if (!at || substr(line, at, 1) !~ (line ~ /^const / ? "[[(=]" : line ~ /^_Thread_local / ? "[[=;]" : "[[(]"))
         return ""
     before = substr(line, 1, at - 1)
     sub(/ +$/, "", before)
@@ -152,12 +152,12 @@ function put_file(part, path, kind,    line, macros, n, i, defined, if_depth, gu
 
 function put(part, line) { text[part] = text[part] line "\n" }
 
-# A declaration of a header is of this file alone, and so is a constant that all may see.
+# A declaration of a header is of this file alone, and so is a constant or a thread's variable that all may see.
 function put_declaration(part, line, kind,    name) {
     name = public_name(line)
     if (kind == "header" && line ~ /^extern / && line !~ /^extern "/)
         line = "static" substr(line, 7)
-    else if (name != "" && !by_macro && (kind == "header" || (kind == "source" && line ~ /^const / && after_name != "(")))
+    else if (name != "" && !by_macro && (kind == "header" || (kind == "source" && line ~ /^(const|_Thread_local) / && after_name != "(")))
         line = "static " line
     put(part, line)
 }

@@ -65,13 +65,21 @@ void token_text_limit(TokenText *text, size_t length)
     text->most = text->length + MOST_GROWTH * length + FREE_BYTES;
 }
 
-bool token_text_put(TokenText *text, const char *bytes, size_t length)
+/* Makes room for `length` more bytes; false: no memory, or they are beyond the text's limit. */
+static bool make_text_room(TokenText *text, size_t length)
 {
     const bool is_long =
         text->most && (text->length > text->most || length > text->most - text->length);
     if (is_long)
         tokenizer_give_up("the tokenizer's steps make it more than %d times as long", MOST_GROWTH);
-    if (is_long || !token_text_reserve(text, length))
+    return !is_long && token_text_reserve(text, length);
+}
+
+bool token_text_put(TokenText *text, const char *bytes, size_t length)
+{
+    const bool has_room = length <= text->capacity - text->length &&
+                          (!text->most || text->length + length <= text->most);
+    if (!has_room && !make_text_room(text, length))
         return false;
     if (length)
         memcpy(text->data + text->length, bytes, length);

@@ -46,8 +46,20 @@ bool tokenizer_spend(int64_t steps);
  *   tokenizer_reach    how many of `available` bytes a walk may read: all of them, or, once the
  *                      limit is exceeded, those of one character; the call then ends and fails
  *   tokenizer_walked   counts the `n` bytes that a walk has read */
-size_t tokenizer_reach(size_t available);
-void tokenizer_walked(size_t n);
+enum { TOKENIZER_CHARACTER = 4, TOKENIZER_WALK = 4 /* bytes a step */ };
+extern _Thread_local int64_t tokenizer_steps_left; /* of this thread's call */
+
+static inline size_t tokenizer_reach(size_t available)
+{
+    return available < TOKENIZER_CHARACTER || tokenizer_steps_left >= 0 ? available
+                                                                        : TOKENIZER_CHARACTER;
+}
+
+static inline void tokenizer_walked(size_t n)
+{
+    tokenizer_steps_left -= (int64_t)(n / TOKENIZER_WALK);
+}
+
 /* Sets the reason why this call fails (tokenizer_problem); not for memory that ran out. */
 void tokenizer_give_up(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

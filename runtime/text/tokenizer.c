@@ -5,37 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FREE_STEPS = 60000000, BYTE_STEPS = 100, WALK = 4 /* bytes a step */, CHARACTER = 4 };
+enum { FREE_STEPS = 60000000, BYTE_STEPS = 100 };
 
 /* Of this thread's call. */
 static _Thread_local char problem_text[240]; /* "": no memory */
-static _Thread_local int64_t steps_left;
+_Thread_local int64_t tokenizer_steps_left;
 
 void tokenizer_begin(size_t length)
 {
     *problem_text = 0;
-    steps_left = FREE_STEPS + BYTE_STEPS * (int64_t)length;
+    tokenizer_steps_left = FREE_STEPS + BYTE_STEPS * (int64_t)length;
 }
 
 bool tokenizer_spend(int64_t steps)
 {
-    steps_left -= steps;
-    return steps_left >= 0;
+    tokenizer_steps_left -= steps;
+    return tokenizer_steps_left >= 0;
 }
-
-size_t tokenizer_reach(size_t available)
-{
-    return steps_left >= 0 || available < CHARACTER ? available : CHARACTER;
-}
-
-void tokenizer_walked(size_t n) { steps_left -= (int64_t)(n / WALK); }
 
 /* Whether the call has kept its limit of steps; if not, it has failed. */
 static bool steps_end(void)
 {
-    if (steps_left < 0 && !*problem_text)
+    if (tokenizer_steps_left < 0 && !*problem_text)
         tokenizer_give_up("the tokenizer's long tokens take too long on it");
-    return steps_left >= 0;
+    return tokenizer_steps_left >= 0;
 }
 
 const char *tokenizer_problem(void) { return *problem_text ? problem_text : NULL; }
