@@ -2,10 +2,10 @@
 #include "cli/eval_text.h"
 
 bool eval_text_open_files(EvalText *t, Job *job, const RunFolder *run, const TextFiles *files,
-                          int64_t line_limit)
+                          const char *languages, int64_t line_limit)
 {
     *t = (EvalText){.job = job, .run = run};
-    t->lines = text_windows_open(job, files, NULL, line_limit);
+    t->lines = text_windows_open(job, files, languages, line_limit);
     t->has_failed = !t->lines;
     return t->lines != NULL;
 }

@@ -51,7 +51,7 @@ typedef struct EvalText {
 /* The texts of a command's options, for a model without columns. False after an error, of the next
  * too; eval_text_close is called in any case. */
 bool eval_text_open_files(EvalText *text, Job *job, const RunFolder *run, const TextFiles *files,
-                          int64_t line_limit);
+                          const char *languages, int64_t line_limit);
 bool eval_text_open_table(EvalText *text, Job *job, const RunFolder *run, const TextList *paths,
                           const TableFields *fields, int64_t line_limit);
 /* The next corpus, valid until the next call; NULL: there is none, or after an error. */

@@ -11,7 +11,7 @@ typedef struct Align {
     Common common;
     TextFiles texts;
     TextList columns; /* "INPUT=FIELD" */
-    const char *output, *shortlist, *at;
+    const char *output, *shortlist, *at, *languages;
     int64_t layer, head;
 } Align;
 
@@ -73,9 +73,11 @@ static bool choose(Job *job, const Align *o, Attender *attender, const Corpus *c
 /* The pairs of lines. NULL after an error. */
 static Corpus *read_pairs(Job *job, const Align *o, RunFolder *run, CorpusText *text)
 {
-    text_files_look(job, &o->texts, "", TEXTS_PAIRS);
+    TextFiles texts = o->texts;
     Lines *target;
-    const Lines *source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &target);
+    if (!common_check_texts(job, run, &texts, TEXTS_PAIRS | TEXTS_DATA, &o->columns))
+        return NULL;
+    const Lines *source = text_files_read(job, &texts, o->languages, o->common.line_limit, &target);
     const CorpusOptions options = {.kind = CORPUS_PAIRS,
                                    .max_length = inference_max_length(&run->inference),
                                    .keep_all = true,
@@ -112,17 +114,14 @@ static Corpus *read_table(Job *job, const Align *o, RunFolder *run, CorpusText *
 static bool align(Job *job, const void *record, RunFolder *run)
 {
     const Align *o = record;
-    const bool is_table = o->texts.data.count > 0;
+    const bool has_data = o->texts.data.count > 0, is_table = run->inference.ports.is_table;
     if (run->kind != CORPUS_PAIRS)
         return job_error(job, "%s: the model has no attention of its target over a source",
                          run->path);
-    if (is_table && !run->inference.ports.is_table)
-        return cli_refuse(job, "--data is a table: %s reads --source FILE and --target FILE",
-                          run->path);
-    if (!is_table && run->columns.n)
+    if (!has_data && run->columns.n)
         return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
     CorpusText text;
-    Corpus *corpus = (is_table ? read_table : read_pairs)(job, o, run, &text);
+    Corpus *corpus = (has_data && is_table ? read_table : read_pairs)(job, o, run, &text);
     Attender attender = {0};
     AlignBy by;
     Lexicon lexicon;
@@ -161,9 +160,12 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Align, texts.target), 0, NULL,
      "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(Align, texts.data), 0, NULL,
-     "table of a model that is fed by columns, with one for the target (docs/data-columns.md)"},
-    {"column", "INPUT=FIELD", FIELD(Align, columns), 0, NULL,
-     "of a table: the field, or its number, that feeds an input of the model"},
+     "pairs " PAIRS_HELP ";\n"
+     "the table of a model that is fed by columns, with one for the target\n"
+     "(docs/data-columns.md)"},
+    {"languages", "A,B", FIELD(Align, languages), 0, NULL,
+     "languages of sources and targets in translation memories, such as en,de"},
+    OPTION_COLUMN(Align, columns),
     {"output", "FILE", OUTPUT(Align, output), 0, NULL, "where to write (standard output)"},
     {"layer", "L", FIELD(Align, layer), 0, "-1",
      "number of the attention over the source, from 0 (the one whose weights are the most\n"

@@ -54,7 +54,7 @@ static int take_files(Job *job, Data *command, const Arguments *arguments)
                 "TARGET",
                 arguments->words[i]);
     const char *first = arguments->words[0];
-    bool pairs = text_ends(first, ".tsv") || tmx_is_name(first);
+    const bool pairs = table_file_is_named(first) || tmx_is_name(first);
     TextList *list = arguments->count == 2 ? &train->source : pairs ? &train->data : &train->text;
     vec_push(job->arena, *list, first);
     if (arguments->count == 2)
@@ -86,14 +86,27 @@ static int check_usage(Job *job, const Data *command)
                                                  : "--token");
     if (o->vocab.source && train->text.count)
         return cli_usage_error("--source-vocab is for pairs");
-    if (!command->model && (command->columns.count || command->settings.count))
-        return cli_usage_error("%s is for a model that reads a table: tfc data MODEL.tfg FILE",
-                               command->columns.count ? "--column" : "--set");
+    if (!mistake && !command->model)
+        mistake = text_files_columns_mistake(job->arena, train, valid, &command->named);
+    if (mistake)
+        return cli_usage_error("%s", mistake);
+    if (!command->model && command->settings.count)
+        return cli_usage_error("--set is for a model that reads a table: tfc data MODEL.tfg FILE");
     if (command->model && (train->source.count || train->text.count || valid->source.count ||
                            valid->text.count || o->languages))
         return cli_usage_error("%s reads a table: --data, --valid-data and --valid name tables",
                                command->model);
     return 0;
+}
+
+/* Which fields of pairs are read. False after an error. */
+static bool take_columns(Job *job, Data *command)
+{
+    TextFiles *train = &command->o.train.files;
+    if (!command->model && !pair_columns_of(job, NULL, NULL, &command->columns, &train->columns))
+        return false;
+    command->valid.columns = train->columns;
+    return true;
 }
 
 /* The texts to compare with, as tfc train has them. */
@@ -106,7 +119,8 @@ static int take_valid(Job *job, Data *command)
         const char *given = command->named.data[i], *equals = strchr(given, '=');
         if (!equals || equals == given || !equals[1])
             return cli_usage_error("--valid %s: expected NAME=FILE", given);
-        SurveyText text = {.name = arena_strndup(job->arena, given, (size_t)(equals - given))};
+        SurveyText text = {.name = arena_strndup(job->arena, given, (size_t)(equals - given)),
+                           .files.columns = command->valid.columns};
         vec_push(job->arena, *(o->train.files.text.count ? &text.files.text : &text.files.data),
                  equals + 1);
         vec_push(job->arena, o->valid, text);
@@ -143,6 +157,8 @@ static int run_data(Job *job, void *record, const Arguments *arguments)
 {
     Data *command = record;
     int status = take_files(job, command, arguments);
+    if (!status && !take_columns(job, command))
+        return cli_finish(job, false);
     if (!status)
         status = check_usage(job, command);
     if (!status)
@@ -164,10 +180,9 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Data, o.train.files.target), 0, NULL,
      "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(Data, o.train.files.data), 0, NULL,
-     "pairs in one file, in lines of source, tab, target; or a translation memory, FILE.tmx; with\n"
-     "MODEL.tfg a table"},
-    {"column", "INPUT=FIELD", FIELD(Data, columns), 0, NULL,
-     "of a table: the field, or its number, that feeds an input of the model"},
+     "pairs " PAIRS_HELP ";\n"
+     "with MODEL.tfg a table"},
+    OPTION_COLUMN(Data, columns),
     {"languages", "A,B", FIELD(Data, o.languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
     {"text", "FILE", FIELD(Data, o.train.files.text), 0, NULL, "text of a model with one input"},

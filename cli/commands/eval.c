@@ -16,7 +16,7 @@ typedef struct Eval {
     Common common;
     TextFiles texts;
     TextList columns; /* "INPUT=FIELD" */
-    const char *tokenize, *confusions;
+    const char *tokenize, *confusions, *languages;
     Decoding decoding;
     bool json;
 } Eval;
@@ -282,8 +282,10 @@ static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *first
 
 static bool open_texts(Job *job, const Eval *o, const RunFolder *run, EvalText *text)
 {
-    return common_check_texts(job, run, &o->texts) &&
-           eval_text_open_files(text, job, run, &o->texts, o->common.line_limit);
+    TextFiles texts = o->texts;
+    return common_check_texts(job, run, &texts, TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT,
+                              &o->columns) &&
+           eval_text_open_files(text, job, run, &texts, o->languages, o->common.line_limit);
 }
 
 static bool open_table(Job *job, const Eval *o, const RunFolder *run, EvalText *text)
@@ -346,9 +348,11 @@ static const Option options[] = {
      "reference text, with as many lines as the source"},
     {"text", "FILE", FIELD(Eval, texts.text), 0, NULL, "text of a model with one input"},
     {"data", "FILE", FIELD(Eval, texts.data), 0, NULL,
-     "table of a model that is fed by columns (docs/data-columns.md)"},
-    {"column", "INPUT=FIELD", FIELD(Eval, columns), 0, NULL,
-     "of a table: the field, or its number, that feeds an input of the model"},
+     "pairs " PAIRS_HELP ";\n"
+     "the table of a model that is fed by columns (docs/data-columns.md)"},
+    {"languages", "A,B", FIELD(Eval, languages), 0, NULL,
+     "languages of sources and targets in translation memories, such as en,de"},
+    OPTION_COLUMN(Eval, columns),
 #define RECORD Eval
 #define SEARCH DECODING_OPTION
 #define LONGEST DECODING_OPTION

@@ -90,15 +90,15 @@ static bool ask_data(Job *job, const ProjectKindInfo *kind, TextFiles *data)
     if (project_is_table(kind))
         return ask_file(job,
                         arena_printf(job->arena,
-                                     "The table with `%s` and `%s` (FILE.tsv, FILE.csv or "
-                                     "FILE.jsonl):",
+                                     "The table with `%s` and `%s` (a file that ends in one "
+                                     "of" TABLE_ENDINGS_TEXT "):",
                                      kind->fields[0], kind->fields[1]),
                         &data->data);
     TextList first = {0};
-    if (!ask_file(job,
-                  "The file of the sources, or FILE.tsv with both, a tab between them:", &first))
+    if (!ask_file(
+            job, "The file of the sources, or FILE.tsv, FILE.csv or FILE.jsonl with both:", &first))
         return false;
-    bool both = text_ends(first.data[0], ".tsv") || tmx_is_name(first.data[0]);
+    bool both = table_file_is_named(first.data[0]) || tmx_is_name(first.data[0]);
     *(both ? &data->data : &data->source) = first;
     return both || ask_file(job, "The file of the targets:", &data->target);
 }
@@ -153,11 +153,14 @@ static int check_data(Job *job, const TextFiles *data, const Init *command,
     if (project_is_table(kind) && (!one || has_text))
         return cli_usage_error("%s %s begins with --data F, a table of `%s` and `%s`",
                                article(kind), kind->name, kind->fields[0], kind->fields[1]);
-    if (!project_is_table(kind) && command->columns.count)
+    if (kind->form == PROJECT_TEXT && command->columns.count)
         return cli_usage_error("--column names fields of tables, and %s %s reads none",
                                article(kind), kind->name);
+    if (!project_is_table(kind) &&
+        (mistake = text_files_columns_mistake(job->arena, data, NULL, NULL)))
+        return cli_usage_error("%s", mistake);
     if (kind->form == PROJECT_PAIRS && (pair == one || has_text))
-        return cli_usage_error("%s %s begins with --source F and --target F, or --data F.tsv",
+        return cli_usage_error("%s %s begins with --source F and --target F, or --data F",
                                article(kind), kind->name);
     return 0;
 }
@@ -177,8 +180,8 @@ static void print_project(Job *job, const Init *command, const char *folder,
            p->parts.train, p->parts.valid, p->parts.test);
     if (p->parts.left_out)
         printf("; %" PRId64 " left out (%s)", p->parts.left_out,
-               fields ? "an empty field, or a label that training would not know"
-                      : "an empty side, or no text");
+               project_is_table(kind) ? "an empty field, or a label that training would not know"
+                                      : "an empty side, or no text");
     if (p->parts.labels)
         printf("\n            %" PRId64 " different %s", p->parts.labels,
                kind->form == PROJECT_TAGS ? "tags" : "labels");
@@ -203,6 +206,18 @@ static void drop_translation_findings(Survey *found)
     found->ratio = 0;
 }
 
+/* Warns of what is suspicious about pairs. Which fields are read, of a table; else NULL. */
+static const char *look_at_pairs(Job *job, const TextFiles *files)
+{
+    PairFields fields = {.is_table = false};
+    text_files_look(job, files, "", TEXTS_PAIRS | TEXTS_DATA);
+    return files->data.count &&
+                   pair_file_is_table(job, files->data.data[0], &files->columns, &fields)
+               ? arena_printf(job->arena, "source is field %s, target is field %s",
+                              fields.fields[0], fields.fields[1])
+               : NULL;
+}
+
 static int create(Job *job, const Init *command, const char *folder, ProjectKind kind,
                   const TextFiles *data)
 {
@@ -218,6 +233,8 @@ static int create(Job *job, const Init *command, const char *folder, ProjectKind
                                  .line_limit = command->common.line_limit},
                         .minutes = command->minutes,
                         .processors = team_default()};
+    if (info->form == PROJECT_PAIRS)
+        fields = look_at_pairs(job, &o.data.train.files);
     bool ok = !project_is_table(info) ||
               project_read_table(job, info, &command->columns, command->common.line_limit,
                                  &o.data.train, &fields);
@@ -251,6 +268,9 @@ static int run_init(Job *job, void *record, const Arguments *arguments)
     const ProjectKindInfo *info = project_kind(kind);
     if (!text_files_given(&data) && can_ask() && !ask_data(job, info, &data))
         return EXIT_USAGE;
+    if (!project_is_table(info) &&
+        !pair_columns_of(job, NULL, NULL, &command->columns, &data.columns))
+        return cli_finish(job, false);
     int status = check_data(job, &data, command, info);
     return status ? status : create(job, command, folder, kind, &data);
 }
@@ -263,12 +283,14 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Init, data.target), 0, NULL,
      "targets of a translator or pronouncer, with as many lines as the sources"},
     {"data", "FILE", FIELD(Init, data.data), 0, NULL,
-     "pairs of a translator or pronouncer in one file, in lines of source, tab, target, or a\n"
-     "translation memory, FILE.tmx; the table of a classifier (fields text and label), tagger\n"
-     "(words and tags) or embedder (first and second): FILE.tsv, FILE.csv or FILE.jsonl, also\n"
-     "compressed. Without a header with these names the first two fields are read"},
+     "a table by its ending:" TABLE_ENDINGS_TEXT ", also\n"
+     "compressed. A translator and a pronouncer read source and target, a classifier text and\n"
+     "label, a tagger words and tags, an embedder first and second; without a header with these\n"
+     "names the first two fields, of CoNLL's columns the first and the last. Or a translation\n"
+     "memory, FILE.tmx"},
     {"column", "NAME=FIELD", FIELD(Init, columns), 0, NULL,
-     "the field of the table, or its number, that is text, label, words, tags, first or second"},
+     "the field of the table, or its number, that is source, target, text, label, words, tags,\n"
+     "first or second"},
     {"languages", "A,B", FIELD(Init, languages), 0, NULL,
      "languages of sources and targets in a translation memory, such as en,de"},
     {"text", "FILE", FIELD(Init, data.text), 0, NULL, "text of a language model"},

@@ -296,10 +296,9 @@ static int run_predict(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"input", "FILE", FIELD(Predict, given.files), 0, NULL,
-     "a table (FILE.tsv, FILE.csv, FILE.jsonl, also .gz, .xz or .zst, FILE.safetensors); or lines\n"
-     "of text, if the predictions read one field (standard input)"},
-    {"column", "INPUT=FIELD", FIELD(Predict, given.columns), 0, NULL,
-     "of a table: the field, or its number, that feeds an input of the model"},
+     TABLE_HELP "; or lines\n"
+                "of text, if the predictions read one field (standard input)"},
+    OPTION_COLUMN(Predict, given.columns),
     {"only", "NAME", FIELD(Predict, only), 0, NULL, "the prediction to give, of several"},
     {"top", "K", FIELD(Predict, top), 1, "1",
      "give the K most probable classes, or results of CTC with their log-probabilities"},

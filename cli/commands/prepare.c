@@ -30,9 +30,8 @@ static int check_usage(Job *job, const Prepare *command, const char *model)
         return cli_usage_error("%s", o->lines || o->languages
                                          ? "--lines and --languages are not for tables"
                                          : "a table is needed: --data FILE");
-    if (!model && (command->columns.count || o->settings.count))
-        return cli_usage_error("%s is for a model that reads a table: tfc prepare MODEL.tfg",
-                               command->columns.count ? "--column" : "--set");
+    if (!model && o->settings.count)
+        return cli_usage_error("--set is for a model that reads a table: tfc prepare MODEL.tfg");
     if (!model && !o->vocab.spec)
         return cli_usage_error(VOCAB_IS_MISSING);
     if (!text_files_given(texts))
@@ -43,6 +42,8 @@ static int check_usage(Job *job, const Prepare *command, const char *model)
             "--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
     if (!mistake)
         mistake = text_files_in_vain(job->arena, texts, o->lines, o->languages, NULL, NULL);
+    if (!mistake)
+        mistake = text_files_columns_mistake(job->arena, texts, NULL, NULL);
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (o->vocab.source && !pairs)
@@ -110,6 +111,8 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
     PrepareResult result;
     PrepareModel model;
     const char *path = arguments->count ? arguments->words[0] : NULL;
+    if (!path && !pair_columns_of(job, NULL, NULL, &command->columns, &o->texts.columns))
+        return cli_finish(job, false);
     int status = check_usage(job, command, path);
     if (status)
         return status;
@@ -133,10 +136,9 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Prepare, o.texts.target), 0, NULL,
      "target text, with as many lines as the source; one for each --source"},
     {"data", "FILE", FIELD(Prepare, o.texts.data), 0, NULL,
-     "pairs in one file, in lines of source, tab, target; or a translation memory, FILE.tmx,\n"
-     "which is read whole into memory; with MODEL.tfg a table: TSV, CSV, JSON lines, safetensors"},
-    {"column", "INPUT=FIELD", FIELD(Prepare, columns), 0, NULL,
-     "of a table: the field, or its number, that feeds an input of the model"},
+     "pairs " PAIRS_HELP ",\n"
+     "which is read whole into memory; with MODEL.tfg " TABLE_HELP},
+    OPTION_COLUMN(Prepare, columns),
     {"languages", "A,B", FIELD(Prepare, o.languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
     {"text", "FILE", FIELD(Prepare, o.texts.text), 0, NULL, "text of a model with one input"},

@@ -178,8 +178,10 @@ typedef struct Comparison {
 
 static bool read_texts(Job *job, const Quantize *o, const RunFolder *run, Comparison *c)
 {
-    if (!c->source && common_check_texts(job, run, &o->texts))
-        c->source = text_files_read(job, &o->texts, NULL, o->common.line_limit, &c->target);
+    TextFiles texts = o->texts;
+    if (!c->source &&
+        common_check_texts(job, run, &texts, TEXTS_PAIRS | TEXTS_TEXT, &(TextList){0}))
+        c->source = text_files_read(job, &texts, NULL, o->common.line_limit, &c->target);
     return c->source != NULL;
 }
 

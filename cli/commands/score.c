@@ -113,6 +113,26 @@ static bool open_records(Job *job, const Score *o, RunFolder *run, Predictor *pr
     return options.table && stream_open(stream, job, &options);
 }
 
+/* The same of pairs, of which two fields are read. */
+static bool open_pairs(Job *job, const Score *o, RunFolder *run, Predictor *predictor,
+                       TextStream *stream)
+{
+    TextFiles *texts = ARENA_NEW(job->arena, TextFiles);
+    TableFields *fields = ARENA_NEW(job->arena, TableFields);
+    PairFields chosen;
+    StreamOptions options = {.predictor = predictor};
+    const TableStreamOptions reading = {.line_limit = o->common.line_limit};
+    *texts = o->texts;
+    if (!common_check_texts(job, run, texts, TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT, &o->columns))
+        return false;
+    pair_file_is_table(job, texts->data.data[0], &texts->columns, &chosen);
+    *fields = pair_table_fields(&chosen);
+    predictor_read(predictor, job, &run->inference, &run->columns, run->kind,
+                   session_function(run->inference.session, "forward"));
+    options.table = table_stream_open(job, &texts->data, fields, &reading);
+    return options.table && stream_open(stream, job, &options);
+}
+
 static bool open_lines(Job *job, const Score *o, const RunFolder *run, TextStream *stream)
 {
     const bool pairs = run->kind == CORPUS_PAIRS;
@@ -125,29 +145,30 @@ static bool open_lines(Job *job, const Score *o, const RunFolder *run, TextStrea
                              .line_limit = o->common.line_limit,
                              .same_lengths = feed_shares_lengths(&run->inference.feed),
                              .keep_going = o->common.keep_going};
-    return common_check_texts(job, run, &o->texts) && stream_open(stream, job, &options);
+    TextFiles texts = o->texts;
+    return common_check_texts(job, run, &texts, TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT,
+                              &o->columns) &&
+           stream_open(stream, job, &options);
 }
 
 static bool score(Job *job, const void *record, RunFolder *run)
 {
     const Score *o = record;
-    const bool is_table = o->texts.data.count > 0;
+    const bool has_data = o->texts.data.count > 0,
+               is_table = has_data && run->inference.ports.is_table;
     if (!ports_predict(&run->inference.ports))
         return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
-    if (is_table && !run->inference.ports.is_table)
-        return cli_refuse(job, "--data is a table: %s reads %s", run->path,
-                          run->kind == CORPUS_PAIRS ? "--source FILE and --target FILE"
-                                                    : "--text FILE");
-    if (!is_table && run->columns.n)
+    if (!has_data && run->columns.n)
         return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
-    if (is_table && o->common.keep_going)
-        return cli_refuse(job, "--keep-going passes over lines of a text, and %s reads a table",
-                          run->path);
+    if (has_data && o->common.keep_going)
+        return cli_refuse(job, "--keep-going passes over lines of a text, and --data is read as a "
+                               "table: leave it out");
     TextStream stream = {.job = job};
     Predictor predictor;
     Aligner aligner = {.inference = &run->inference};
-    bool ok = (is_table ? open_records(job, o, run, &predictor, &stream)
-                        : open_lines(job, o, run, &stream)) &&
+    bool ok = (is_table   ? open_records(job, o, run, &predictor, &stream)
+               : has_data ? open_pairs(job, o, run, &predictor, &stream)
+                          : open_lines(job, o, run, &stream)) &&
               inference_prepare_score(&run->inference, false) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
@@ -174,9 +195,10 @@ static const Option options[] = {
      "target text, with as many lines as the source"},
     {"text", "FILE", FIELD(Score, texts.text), 0, NULL, "texts of a language model, one a line"},
     {"data", "FILE", FIELD(Score, texts.data), 0, NULL,
-     "table of a model that is fed by columns, with one for the target (docs/data-columns.md)"},
-    {"column", "INPUT=FIELD", FIELD(Score, columns), 0, NULL,
-     "of a table: the field, or its number, that feeds an input of the model"},
+     "pairs " PAIRS_HELP "\n"
+     "(not here); the table of a model that is fed by columns, with one for the\n"
+     "target (docs/data-columns.md)"},
+    OPTION_COLUMN(Score, columns),
     {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
      "print a JSON object for each line: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY]\n"
      "each)"},

@@ -53,13 +53,19 @@ static bool check_texts(Job *job, TrainOptions *o, const Training *training)
     if (best.measure && best.measure->needs == NEEDS_TRANSLATIONS && o->no_bleu)
         return cli_refuse(
             job, "--best %s is counted on translations, and --no-bleu leaves them out", o->best);
-    if (o->columns.count)
+    if (o->columns.count && !(ports->source && ports->target))
         return cli_refuse(job, "--column: no input of %s is fed by a column of a table", o->model);
+    if (!pair_columns_of(job, ports->source, ports->target, &o->columns, &o->texts.columns))
+        return false;
+    o->valid_texts.columns = o->texts.columns;
     if (!ports->source && !ports->target)
         return job_error(job, "%s: the model has no input of tokens [B, S~] to train on", o->model);
     const bool pairs = o->kind == CORPUS_PAIRS;
     const char *misfit = text_files_misfit(job->arena, &o->valid_texts, "valid-", VALID_TEXTS,
                                            o->model, pairs, false);
+    if (!misfit)
+        misfit = text_files_columns_mistake(job->arena, &o->texts, &o->valid_texts,
+                                            o->mix.count ? &o->mix : &o->valid);
     if (!misfit)
         misfit =
             text_files_misfit(job->arena, &o->texts, "", TRAIN_TEXTS, o->model, pairs, !o->rows);
@@ -176,8 +182,8 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
     RunLock lock = {.fd = -1};
     bool ok = training_load_model(&training, job, o) && check_texts(job, o, &training) &&
               training_ranks_choose(job, ranks) &&
-              (ranks_mine(ranks) || take_folder(job, o, &lock)) &&
-              load_data(&training) && prepare(&training);
+              (ranks_mine(ranks) || take_folder(job, o, &lock)) && load_data(&training) &&
+              prepare(&training);
     cli_flush(job);
     int status = ok ? training_run(&training) : cli_finish(job, false);
     bool together = status == EXIT_DONE || status == EXIT_INTERRUPTED;
@@ -217,12 +223,11 @@ static const Option options[] = {
     {"target", "FILE", FIELD(TrainCommand, o.texts.target), 0, NULL,
      "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(TrainCommand, o.texts.data), 0, NULL,
-     "pairs in one file, in lines of source, tab, target (further columns are ignored), or a\n"
-     "translation memory, FILE.tmx"},
+     "pairs " PAIRS_HELP ";\n"
+     "of a model that reads columns a table"},
     {"languages", "A,B", FIELD(TrainCommand, o.languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
-    {"column", "INPUT=FIELD", FIELD(TrainCommand, o.columns), 0, NULL,
-     "of a table: the field, or its number, that feeds an input of the model"},
+    OPTION_COLUMN(TrainCommand, o.columns),
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
      "mix in more pairs or records, as for --data, or more lines of --text --lines, or with\n"
      "--prepared the folder of other prepared data: in each epoch WEIGHT times as many rows as the\n"

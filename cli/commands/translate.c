@@ -282,9 +282,8 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"input", "FILE", FIELD(Translate, given.files), 0, NULL,
      "text to translate, one sentence a line (standard input); or, for a model that is fed by\n"
-     "columns, a table (FILE.tsv, FILE.csv, FILE.jsonl, also .gz, .xz or .zst, FILE.safetensors)"},
-    {"column", "INPUT=FIELD", FIELD(Translate, given.columns), 0, NULL,
-     "of a table: the field, or its number, that feeds an input of the model"},
+     "columns, " TABLE_HELP},
+    OPTION_COLUMN(Translate, given.columns),
     {"output", "FILE", OUTPUT(Translate, output), 0, NULL, "where to write (standard output)"},
 #define RECORD Translate
 #define SEARCH DECODING_OPTION

@@ -48,16 +48,6 @@ bool common_model(Job *job, const Common *common, const char *path, ModelArgumen
     return true;
 }
 
-bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts)
-{
-    if (!run_reads_lines(job, run))
-        return false;
-    const char *misfit = text_files_misfit(job->arena, texts, "", TEXTS_PAIRS | TEXTS_TEXT,
-                                           run->path, run->kind == CORPUS_PAIRS, true);
-    text_files_look(job, texts, "", TEXTS_PAIRS | TEXTS_TEXT);
-    return !misfit || cli_refuse(job, "%s", misfit);
-}
-
 TextList fields_given(Job *job, const RunFolder *run, const TextList *columns)
 {
     TextList given = {0};
@@ -66,6 +56,28 @@ TextList fields_given(Job *job, const RunFolder *run, const TextList *columns)
     for (size_t i = 0; i < columns->count; i++)
         vec_push(job->arena, given, columns->data[i]);
     return given;
+}
+
+bool common_check_texts(Job *job, const RunFolder *run, TextFiles *texts, unsigned kinds,
+                        const TextList *columns)
+{
+    const ModelPorts *ports = &run->inference.ports;
+    const TextList given = fields_given(job, run, columns);
+    if (!run_reads_lines(job, run))
+        return false;
+    const char *misfit =
+        text_files_misfit(job->arena, texts, "", kinds, run->path, run->kind == CORPUS_PAIRS, true);
+    if (!misfit && columns->count && !texts->data.count)
+        misfit = arena_printf(job->arena,
+                              "--column %s names a field of a table: give the pairs as --data FILE",
+                              columns->data[0]);
+    if (misfit)
+        return cli_refuse(job, "%s", misfit);
+    if (texts->data.count &&
+        !pair_columns_of(job, ports->source, ports->target, &given, &texts->columns))
+        return false;
+    text_files_look(job, texts, "", kinds);
+    return true;
 }
 
 bool common_check_vocabulary(Job *job, const char *model, bool has_text, bool is_there,

@@ -127,6 +127,20 @@ typedef struct Common {
     {"memory", "SIZE", MACHINE(record, common.memory), LEAST_MEMORY, NULL,                         \
      "memory for params and values, such as 800M or 1.5G: values that do not fit are recomputed"}
 
+/* Of help: files of tables, by their endings; files of pairs, behind "pairs" (pair_files.h). */
+#define TABLE_HELP                                                                                 \
+    "a table (by its ending:" TABLE_ENDINGS_TEXT ", also\n"                                        \
+    "with .gz, .xz or .zst behind it; or .safetensors)"
+#define PAIRS_HELP                                                                                 \
+    "in one file: in lines of source, tab, target; in a table, by its ending\n"                    \
+    "" TABLE_ENDINGS_TEXT ", of which --column or a header\n"                                       \
+    "with source and target names two fields; or in a translation memory, FILE.tmx"
+
+#define OPTION_COLUMN(record, member)                                                              \
+    {"column", "INPUT=FIELD", FIELD(record, member), 0, NULL,                                      \
+     "of a table: the field, or its number, that feeds an input of the model; of pairs the one\n"  \
+     "that is source or target"}
+
 #define OPTION_LINE_LIMIT(record)                                                                  \
     {"line-limit", "SIZE", FIELD(record, common.line_limit), 1, NULL,                              \
      "longest line that is read, in bytes (1M)"}
@@ -154,9 +168,11 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
 /* Reads a MODEL argument (model_argument.h), with --set, -O and --dtype; false after an error. */
 bool common_model(Job *job, const Common *common, const char *path, ModelArgument *model);
 
-/* Whether texts of the kind that the run reads are given: pairs, or lines. False after a usage
- * error. */
-bool common_check_texts(Job *job, const RunFolder *run, const TextFiles *texts);
+/* Whether texts of the kind that the run reads are given: pairs, or lines; `kinds`: which texts the
+ * command takes. `columns`: of --column, which texts->columns become of those that the run was
+ * trained with, and of these. False after a usage error. */
+bool common_check_texts(Job *job, const RunFolder *run, TextFiles *texts, unsigned kinds,
+                        const TextList *columns);
 
 /* Whether a vocabulary is chosen if and only if a model fed by columns has text among them.
  * `is_there`: prepared data has one in any case. False after an error. */

@@ -57,6 +57,10 @@ TextFiles report_files(Job *job, const RunReport *report, const char *prefix)
             if (!strcmp(text->option + length, lists[k].name))
                 vec_push(job->arena, *lists[k].list, text->file);
     }
+    const TextList *arguments = &report->record.arguments;
+    for (size_t i = 0; i + 1 < arguments->count; i++)
+        if (!strcmp(arguments->data[i], "--column"))
+            vec_push(job->arena, files.columns, arguments->data[i + 1]);
     return files;
 }
 

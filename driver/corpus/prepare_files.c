@@ -6,6 +6,7 @@
 #include "base/machine.h"
 #include "base/sha256.h"
 #include "base/temporary.h"
+#include "driver/corpus/table_stream.h"
 #include "runtime/data/packed_text.h"
 #include "runtime/data/tmx.h"
 
@@ -58,6 +59,54 @@ bool prepare_file_from_memory(Job *job, const PrepareOptions *o, TextPart *part)
         return false;
     close(fd);
     return file_write_own(&job->diags, part->read[0], pairs->text, pairs->length);
+}
+
+/* Writes the rows of a table as lines; false after an error. */
+static bool write_rows(Job *job, const PrepareOptions *o, TextPart *part, TableStream *stream,
+                       int to)
+{
+    Sha256 sha;
+    Text rows = {0};
+    CorpusText text;
+    int64_t n;
+    bool ok = true, more = true;
+    sha256_init(&sha);
+    while (ok && more) {
+        ok = table_stream_next(stream, &text, &n);
+        more = ok && n;
+        rows.length = 0;
+        for (int64_t i = 0; more && i < n; i++)
+            pair_put_row(&rows, &text.source->at[i], &text.target->at[i]);
+        sha256_add(&sha, rows.data, rows.length);
+        part->text[0].bytes += (int64_t)rows.length;
+        if (ok && rows.length && !file_put(to, rows.data, rows.length)) {
+            diag_errno(&job->diags, "write into", o->folder, errno);
+            ok = false;
+        }
+    }
+    text_free(&rows);
+    char *hash = arena_alloc(job->arena, 2 * SHA256_BYTES + 1);
+    sha256_finish_text(&sha, hash);
+    part->text[0].sha256 = hash;
+    return ok;
+}
+
+bool prepare_file_from_table(Job *job, const PrepareOptions *o, TextPart *part,
+                             const PairFields *fields)
+{
+    const TableStreamOptions options = {.line_limit = o->line_limit};
+    const TextList path = {.data = &part->name[0], .count = 1};
+    const TableFields columns = pair_table_fields(fields);
+    const int errors = job->diags.errors;
+    TableStream *stream = table_stream_open(job, &path, &columns, &options);
+    const int to = stream ? make_file(job, o, part, 0) : -1;
+    const bool ok = to >= 0 && write_rows(job, o, part, stream, to);
+    table_stream_close(stream);
+    if (to >= 0)
+        close(to);
+    if (!ok && job->diags.errors > errors && stream && !o->texts.columns.count)
+        field_pair_advise(job, &pair_sides, diag_source(job->arena, part->name[0], "", 0));
+    return ok;
 }
 
 /* ---- compressed files ---- */

@@ -12,9 +12,13 @@ int prepare_file_open(const char *path, int *error);
  * prepare_texts_free removes, and set bytes and SHA-256 of the part's text to those of the file
  * that was given. False after an error.
  *   from_memory   the pairs of a translation memory
+ *   from_table    two fields of a table, as lines of pairs; bytes and SHA-256 are those of the
+ *                 pairs, which depend on the fields that are read
  *   unpack        the text of a compressed file; no other file is changed, and none that cannot be
  *                 opened, which scanning reports */
 bool prepare_file_from_memory(Job *job, const PrepareOptions *options, TextPart *part);
+bool prepare_file_from_table(Job *job, const PrepareOptions *options, TextPart *part,
+                             const PairFields *fields);
 bool prepare_file_unpack(Job *job, const PrepareOptions *options, TextPart *part, int k);
 
 #endif

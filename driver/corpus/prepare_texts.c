@@ -40,6 +40,16 @@ static TextPart *add_part(Job *job, TextParts *parts, const char *option, const 
     return add_file(job, part, option, path) ? part : NULL;
 }
 
+/* Makes lines of pairs of a file that has others; false after an error. */
+static bool read_pairs(Job *job, const PrepareOptions *o, TextPart *part)
+{
+    PairFields fields;
+    if (tmx_is_name(part->name[0]))
+        return prepare_file_from_memory(job, o, part);
+    return !pair_file_is_table(job, part->name[0], &o->texts.columns, &fields) ||
+           prepare_file_from_table(job, o, part, &fields);
+}
+
 static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
 {
     const TextFiles *texts = &o->texts;
@@ -55,8 +65,7 @@ static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
         if (!part)
             return false;
         part->has_columns = !o->table;
-        if (!o->table && tmx_is_name(texts->data.data[i]) &&
-            !prepare_file_from_memory(job, o, part))
+        if (!o->table && !read_pairs(job, o, part))
             return false;
     }
     for (size_t i = 0; i < texts->text.count; i++)

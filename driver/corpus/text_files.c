@@ -2,8 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/corpus/text_files.h"
 
-#include "base/file.h"
-#include "base/machine.h"
+#include "driver/corpus/pair_look.h"
 #include "runtime/data/corpus.h"
 #include "runtime/data/tmx.h"
 
@@ -62,6 +61,17 @@ const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines,
     return NULL;
 }
 
+const char *text_files_columns_mistake(Arena *arena, const TextFiles *files, const TextFiles *valid,
+                                       const TextList *named)
+{
+    const bool any = files->data.count || (valid && valid->data.count) || (named && named->count);
+    return files->columns.count && !any
+               ? arena_printf(arena,
+                              "--column %s names a field of a table: give the pairs as --data FILE",
+                              files->columns.data[0])
+               : NULL;
+}
+
 const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds)
 {
     const struct {
@@ -117,32 +127,16 @@ TextList text_files_paths(Arena *arena, const TextFiles *files)
 
 /* ---- reading ---- */
 
-const Source *pair_text_source(Job *job, const char *path, const char *languages,
-                               int64_t line_limit)
-{
-    if (!tmx_is_name(path))
-        return text_read(&job->diags, job->arena, path, &(LineLimits){.line = line_limit});
-    const Source *file =
-        file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
-    return file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
-}
-
-Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit,
-                      Lines **targets)
-{
-    const Source *source = pair_text_source(job, path, languages, line_limit);
-    const Lines *lines = source ? lines_parse(&job->diags, job->arena, source, line_limit) : NULL;
-    return lines ? lines_columns(&job->diags, job->arena, lines, targets) : NULL;
-}
-
-static Lines *read_data(Job *job, const TextList *data, const char *languages, int64_t line_limit,
+static Lines *read_data(Job *job, const TextFiles *files, const char *languages, int64_t line_limit,
                         Lines **targets)
 {
+    const TextList *data = &files->data;
     Lines **parts[2];
     for (int k = 0; k < 2; k++)
         parts[k] = ARENA_ARRAY(job->arena, Lines *, data->count + 1);
     for (size_t i = 0; i < data->count; i++) {
-        parts[0][i] = pair_text_read(job, data->data[i], languages, line_limit, &parts[1][i]);
+        parts[0][i] = pair_text_read(job, data->data[i], &files->columns, languages, line_limit,
+                                     &parts[1][i]);
         if (!parts[0][i])
             return NULL;
     }
@@ -168,7 +162,7 @@ static Lines *read_files(Job *job, const TextFiles *files, const char *languages
     const TextList *first = files->text.count ? &files->text : &files->source;
     *targets = NULL;
     if (files->data.count)
-        return read_data(job, &files->data, languages, line_limit, targets);
+        return read_data(job, files, languages, line_limit, targets);
     Lines *lines = lines_read_all(&job->diags, job->arena, first->data, first->count, &limits);
     if (!lines || files->text.count)
         return lines;
@@ -231,6 +225,10 @@ void text_file_look(Job *job, const char *path, const char *advice)
 
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds)
 {
+    for (size_t i = 0; i < files->data.count; i++)
+        pair_look_at_file(job, files->data.data[i], &files->columns);
+    for (size_t i = 0; i < files->source.count && i < files->target.count; i++)
+        pair_look_at_sides(job, files->source.data[i], files->target.data[i]);
     const char *data =
         kinds & TEXTS_DATA ? arena_printf(job->arena, "is it --%sdata?", prefix) : NULL;
     for (size_t i = 0; i < files->source.count; i++)

@@ -3,17 +3,17 @@
 #ifndef DRIVER_CORPUS_TEXT_FILES_H
 #define DRIVER_CORPUS_TEXT_FILES_H
 
-#include "driver/session/job.h"
-#include "runtime/data/lines.h"
+#include "driver/corpus/pair_files.h"
 
 /* TextFiles: paths in the order given; "-" is standard input.
  *   source, target   file i of `source` is paired with file i of `target`; a command of
  *                    TEXTS_SOURCE_ALONE may have no targets
- *   data             in each line a source, a tab and its target; or a translation memory
- *                    (FILE.tmx)
- *   text             lines of one side */
+ *   data             files of pairs (pair_files.h)
+ *   text             lines of one side
+ *   columns          "source=FIELD" and "target=FIELD" of --column: which fields of `data` they
+ *                    are; no file */
 typedef struct TextFiles {
-    TextList source, target, data, text;
+    TextList source, target, data, text, columns;
 } TextFiles;
 
 /* Whether any file is named. */
@@ -38,6 +38,10 @@ const char *text_files_mistake(Arena *arena, const TextFiles *files, const char 
 const char *text_files_in_vain(Arena *arena, const TextFiles *files, bool lines,
                                const char *languages, const TextFiles *valid,
                                const TextList *named);
+/* --column without pairs that it could name the fields of, as a message; `valid` and `named` as
+ * above. NULL: it is not given, or there are such. */
+const char *text_files_columns_mistake(Arena *arena, const TextFiles *files, const TextFiles *valid,
+                                       const TextList *named);
 /* For messages, in the arena: the options by which texts of these kinds are given, such as
  * "--source FILE and --target FILE, or --data FILE". */
 const char *text_files_options(Arena *arena, const char *prefix, unsigned kinds);
@@ -49,9 +53,10 @@ const char *text_files_misfit(Arena *arena, const TextFiles *files, const char *
 /* All paths, in the order of the fields. */
 TextList text_files_paths(Arena *arena, const TextFiles *files);
 
-/* Warns of files of --source and --target that seem to contain pairs: regular files in which each
- * whole line of the first 64 KiB has a tab. `kinds` with TEXTS_DATA: the warning asks whether
- * --data was meant. */
+/* Looks at the beginnings of regular files, and warns of what is suspicious: files of --source and
+ * --target that seem to contain pairs, in which each whole line of the first 64 KiB has a tab
+ * (`kinds` with TEXTS_DATA: the warning asks whether --data was meant); and of pairs what
+ * pair_look.h lists. */
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds);
 /* text_files_look for one file of lines; `advice` says what to do. */
 void text_file_look(Job *job, const char *path, const char *advice);
@@ -65,12 +70,4 @@ Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, 
 
 /* Adds the error that a text has no lines, with the name of its first file; returns false. */
 bool text_files_tell_empty(Job *job, const TextFiles *files);
-/* The text of one file of pairs: in each line a source, a tab and its target. NULL after an
- * error. */
-const Source *pair_text_source(Job *job, const char *path, const char *languages,
-                               int64_t line_limit);
-/* The same as text_files_read for one file of pairs, which may have no lines. */
-Lines *pair_text_read(Job *job, const char *path, const char *languages, int64_t line_limit,
-                      Lines **targets);
-
 #endif

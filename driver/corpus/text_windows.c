@@ -7,11 +7,13 @@
 enum { SIDES = 2 };
 
 /* WindowSide: a side of a file.
- *   source      NULL: of a file of pairs, whose lines have both sides
+ *   source      of a file of pairs, whose lines have both sides, side 0 alone has one
+ *   table       of a file of pairs that is a table, its sides; else NULL
  *   at          where the next line begins
  *   lines       in all; given: in windows so far */
 typedef struct WindowSide {
     const Source *source;
+    Lines *table[SIDES];
     const char *at;
     int64_t lines, given;
 } WindowSide;
@@ -19,7 +21,7 @@ typedef struct WindowSide {
 /* TextWindows
  *   files      of each side, n_files of them
  *   n_sides    1: the texts have no targets
- *   has_pairs  the files of side 0 have a source, a tab and its target in each line
+ *   has_pairs  the files of side 0 have both sides; columns: of --column
  *   part       memory of the lines that were given last */
 struct TextWindows {
     Job *job;
@@ -28,6 +30,7 @@ struct TextWindows {
     size_t n_files;
     int n_sides;
     bool has_pairs;
+    const TextList *columns;
     Arena *part;
 };
 
@@ -53,25 +56,40 @@ static void begin_side(WindowSide *side)
 
 /* ---- opening ---- */
 
+static bool open_pairs(TextWindows *w, WindowSide *file, const char *path, const char *languages)
+{
+    PairText text;
+    if (!pair_text_open(w->job, path, w->columns, languages, w->line_limit, &text))
+        return false;
+    for (int k = 0; k < SIDES; k++)
+        file->table[k] = text.sides[k];
+    file->source = text.lines ? text.lines : text.sides[0]->source;
+    return true;
+}
+
+static bool open_file(TextWindows *w, WindowSide *file, const char *path, const char *languages)
+{
+    const LineLimits limits = {.line = w->line_limit};
+    if (w->has_pairs && !open_pairs(w, file, path, languages))
+        return false;
+    if (!w->has_pairs)
+        file->source = text_read(&w->job->diags, w->job->arena, path, &limits);
+    if (!file->source)
+        return false;
+    begin_side(file);
+    file->lines =
+        file->table[0] ? file->table[0]->n : pass_lines(file->source, &file->at, INT64_MAX);
+    begin_side(file);
+    return true;
+}
+
 static bool open_side(TextWindows *w, int side, const TextList *paths, const char *languages)
 {
-    Job *job = w->job;
-    const LineLimits limits = {.line = w->line_limit};
-    bool ok = text_paths_check(&job->diags, paths->data, paths->count);
+    bool ok = text_paths_check(&w->job->diags, paths->data, paths->count);
     w->n_files = paths->count;
-    w->files[side] = ARENA_ARRAY(job->arena, WindowSide, paths->count + 1);
-    for (size_t i = 0; ok && i < paths->count; i++) {
-        WindowSide *file = &w->files[side][i];
-        file->source = w->has_pairs
-                           ? pair_text_source(job, paths->data[i], languages, w->line_limit)
-                           : text_read(&job->diags, job->arena, paths->data[i], &limits);
-        ok = file->source != NULL;
-        if (!ok)
-            break;
-        begin_side(file);
-        file->lines = pass_lines(file->source, &file->at, INT64_MAX);
-        begin_side(file);
-    }
+    w->files[side] = ARENA_ARRAY(w->job->arena, WindowSide, paths->count + 1);
+    for (size_t i = 0; ok && i < paths->count; i++)
+        ok = open_file(w, &w->files[side][i], paths->data[i], languages);
     return ok;
 }
 
@@ -100,6 +118,7 @@ TextWindows *text_windows_open(Job *job, const TextFiles *files, const char *lan
                                                 : &files->source;
     *w = (TextWindows){.job = job,
                        .line_limit = line_limit,
+                       .columns = &files->columns,
                        .has_pairs = first == &files->data,
                        .n_sides = first == &files->source ? SIDES : 1};
     w->files[1] = ARENA_ARRAY(job->arena, WindowSide, first->count + 1);
@@ -130,9 +149,28 @@ static Lines *cut_lines(TextWindows *w, WindowSide *side, int64_t n)
     return lines_parse(&w->job->diags, w->part, source, w->line_limit);
 }
 
+/* The next n records of a table. */
+static Lines *cut_records(TextWindows *w, const WindowSide *file, int k, int64_t n)
+{
+    const Lines *all = file->table[k];
+    Lines *lines = ARENA_NEW(w->part, Lines);
+    int64_t *line = ARENA_ARRAY(w->part, int64_t, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        line[i] = all->line ? all->line[file->given + i] : file->given + i;
+    *lines = (Lines){.source = all->source, .n = n, .at = all->at + file->given, .line = line};
+    return lines;
+}
+
 /* The next n lines of file i, as parts of the window's sides. */
 static bool cut_file(TextWindows *w, size_t i, int64_t n, Lines **parts[SIDES])
 {
+    WindowSide *table = w->files[0][i].table[0] ? &w->files[0][i] : NULL;
+    for (int k = 0; table && k < SIDES; k++)
+        parts[k][i] = cut_records(w, table, k, n);
+    if (table) {
+        table->given += n;
+        return true;
+    }
     for (int side = 0; side < w->n_sides; side++)
         if (!(parts[side][i] = cut_lines(w, &w->files[side][i], n)))
             return false;

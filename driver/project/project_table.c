@@ -1,6 +1,6 @@
 /* A project's data that is a table: which of its fields are read, and they as lines of pairs. */
+#include "driver/corpus/field_pair.h"
 #include "driver/project/project.h"
-#include "runtime/data/table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,101 +9,24 @@ enum { MOST_TOLD = 5 }; /* rows with an error that are reported */
 
 /* ---- fields ---- */
 
-/* The field of "NAME=FIELD" for that name; NULL: it is not given. */
-static const char *field_given(const TextList *given, const char *name)
+static FieldPair pair_of_kind(const ProjectKindInfo *kind)
 {
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < given->count; i++)
-        if (!strncmp(given->data[i], name, length) && given->data[i][length] == '=')
-            return given->data[i] + length + 1;
-    return NULL;
+    return (FieldPair){.names = {kind->fields[0], kind->fields[1]}};
 }
 
-static bool check_given_fields(Job *job, const ProjectKindInfo *kind, const TextList *given)
+/* Whether the fields can be what is asked for, and each is given once. */
+static bool check_given_fields(Job *job, const FieldPair *pair, const TextList *given)
 {
-    for (size_t i = 0; i < given->count; i++) {
-        const char *text = given->data[i], *equals = strchr(text, '=');
-        bool known = false;
-        for (int k = 0; equals && k < 2; k++)
-            known = known || (!strncmp(text, kind->fields[k], (size_t)(equals - text)) &&
-                              !kind->fields[k][equals - text]);
-        if (!known || !equals[1])
-            return job_error(job, "--column %s: expected %s=FIELD or %s=FIELD", text,
-                             kind->fields[0], kind->fields[1]);
-        for (size_t k = 0; k < i; k++)
-            if (!strncmp(given->data[k], text, (size_t)(equals - text) + 1))
-                return job_error(job, "--column %s: --column %s gives this field already", text,
-                                 given->data[k]);
-    }
-    return true;
-}
-
-/* Whether a field of the first line, which may be in quotes, has that name. */
-static bool header_has(const Line *line, TableFormat format, const char *name)
-{
-    const char mark = format == TABLE_CSV ? ',' : '\t';
-    const char *at = line->text, *end = at + line->length;
-    const size_t length = strlen(name);
-    while (at <= end) {
-        const char *next = memchr(at, mark, (size_t)(end - at));
-        size_t n = (size_t)((next ? next : end) - at);
-        if (format == TABLE_CSV && n >= 2 && at[0] == '"' && at[n - 1] == '"')
-            at++, n -= 2;
-        if (n == length && !memcmp(at, name, n))
-            return true;
-        if (!next)
-            break;
-        at = next + 1;
-    }
-    return false;
-}
-
-/* Whether a field is given by its name. */
-static bool name_is_given(const ProjectKindInfo *kind, const TextList *given)
-{
-    for (int k = 0; k < 2; k++) {
-        const char *field = field_given(given, kind->fields[k]);
-        if (field && field[strspn(field, "0123456789")])
-            return true;
-    }
-    return false;
-}
-
-/* Whether fields have names: keys of JSON, or a header with at least one that the kind has. */
-static bool is_named(const Source *source, TableFormat format, const ProjectKindInfo *kind)
-{
-    const char *start = source->text, *end = start + source->length;
-    if (table_is_conll(format))
+    if (!field_pair_check(job, pair, given))
         return false;
-    if (source->length >= 3 && !memcmp(start, "\xEF\xBB\xBF", 3))
-        start += 3;
-    const char *feed = memchr(start, '\n', (size_t)(end - start));
-    Line first = {start, (size_t)((feed ? feed : end) - start)};
-    if (first.length && start[first.length - 1] == '\r')
-        first.length--;
-    return format == TABLE_JSON || header_has(&first, format, kind->fields[0]) ||
-           header_has(&first, format, kind->fields[1]);
-}
-
-/* The fields of those that have numbers: the first two; of CoNLL's columns the first and the last;
- * of CoNLL-U, which begins with a number, FORM and UPOS. */
-static void number_fields(Job *job, const Source *source, TableFormat format,
-                          const char *numbers[2])
-{
-    numbers[0] = format == TABLE_CONLLU ? "2" : "1";
-    numbers[1] = format == TABLE_CONLLU ? "4" : "2";
-    if (format == TABLE_CONLL)
-        numbers[1] = arena_printf(job->arena, "%" PRId64,
-                                  table_width(&job->diags, job->arena, source, format));
-}
-
-static void choose_fields(const ProjectKindInfo *kind, const TextList *given, bool named,
-                          const char *const numbers[2], const char *fields[2])
-{
-    for (int k = 0; k < 2; k++) {
-        const char *field = field_given(given, kind->fields[k]);
-        fields[k] = field ? field : named ? kind->fields[k] : numbers[k];
-    }
+    for (size_t i = 0; i < given->count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const size_t name = strcspn(given->data[i], "=") + 1;
+            if (!strncmp(given->data[k], given->data[i], name))
+                return job_error(job, "--column %s: --column %s gives this field already",
+                                 given->data[i], given->data[k]);
+        }
+    return true;
 }
 
 /* ---- rows ---- */
@@ -201,25 +124,18 @@ static void warn_of_header(Job *job, const ProjectKindInfo *kind, const Table *t
 static Table *read_one(Job *job, const char *path, const ProjectKindInfo *kind,
                        const TextList *given, const LineLimits *limits, const char *fields[2])
 {
+    const FieldPair pair = pair_of_kind(kind);
     const Source *source = text_read(&job->diags, job->arena, path, limits);
     if (!source)
         return NULL;
     const TableFormat format = table_format(path, source);
-    if (!fields[0]) {
-        const char *numbers[2];
-        number_fields(job, source, format, numbers);
-        choose_fields(kind, given, name_is_given(kind, given) || is_named(source, format, kind),
-                      numbers, fields);
-    }
+    if (!fields[0])
+        field_pair_choose(job, &pair, given, source, format, fields);
     Table *table = table_parse(&job->diags, job->arena, source, format, fields, 2, limits);
-    if (table && !given->count && kind->form == PROJECT_LABELS && *fields[0] >= '0' &&
-        *fields[0] <= '9')
+    if (table && !given->count && kind->form == PROJECT_LABELS && field_pair_is_numbered(fields))
         warn_of_header(job, kind, table);
     if (!table && !given->count)
-        diag_note(&job->diags, (Loc){.source = source},
-                  "--column %s=FIELD and --column %s=FIELD "
-                  "choose other fields",
-                  kind->fields[0], kind->fields[1]);
+        field_pair_advise(job, &pair, source);
     return table;
 }
 
@@ -227,10 +143,11 @@ bool project_read_table(Job *job, const ProjectKindInfo *kind, const TextList *g
                         int64_t line_limit, SurveyText *text, const char **what)
 {
     const TextList *paths = &text->files.data;
+    const FieldPair pair = pair_of_kind(kind);
     const LineLimits limits = {.line = line_limit};
     const char *fields[2] = {0};
     Text pairs = {0};
-    bool ok = check_given_fields(job, kind, given) &&
+    bool ok = check_given_fields(job, &pair, given) &&
               text_paths_check(&job->diags, paths->data, paths->count);
     for (size_t i = 0; ok && i < paths->count; i++) {
         const Table *table = read_one(job, paths->data[i], kind, given, &limits, fields);

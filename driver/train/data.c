@@ -12,6 +12,7 @@
 #include "driver/train/best.h"
 #include "driver/train/checks.h"
 #include "driver/train/data_checks.h"
+#include "driver/train/overlap.h"
 #include "passes/derive.h"
 
 #include <stdlib.h>
@@ -55,7 +56,8 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     ok = ok && session_can_train(&t->session) && training_check_predictions(t);
     ok = ok && columns_of(job, module, &t->ports, &t->columns) &&
          training_check_prepared_inputs(t) &&
-         table_fields_of(job, module, &t->ports, &options->columns, NULL, &t->fields);
+         (!t->ports.is_table ||
+          table_fields_of(job, module, &t->ports, &options->columns, NULL, &t->fields));
     ok = ok && training_check_settings(t);
     if (ok)
         training_warn_of_future(t);
@@ -167,7 +169,7 @@ static bool read_files(Training *t, const TextFiles *files, CorpusText *text)
 /* The file of an option that names one of these data. */
 static TextFiles one_file(Training *t, const char *path)
 {
-    TextFiles files = {0};
+    TextFiles files = {.columns = t->options->texts.columns};
     bool is_data = t->options->kind == CORPUS_PAIRS || t->ports.is_table;
     vec_push(t->job->arena, *(is_data ? &files.data : &files.text), path);
     return files;
@@ -448,6 +450,7 @@ bool training_load_data(Training *t)
         (!t->options->memory &&
          !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */
         return false;
+    training_warn_of_overlap(t);
     const CorpusOptions options = corpus_options(t);
     t->corpus = t->options->rows ? prepared_corpus(t, &options)
                                  : corpus_encode(&t->job->diags, t->vocab, &options, &t->text);

@@ -7,13 +7,12 @@
 
 enum { TABLE_TOLD = 5 }; /* bad records that are reported */
 
-/* Formats by their files' endings. */
 static const struct {
     const char *ending;
     TableFormat format;
-} endings[] = {{".tsv", TABLE_TSV},     {".csv", TABLE_CSV},      {".jsonl", TABLE_JSON},
-               {".ndjson", TABLE_JSON}, {".conll", TABLE_CONLL},  {".bio", TABLE_CONLL},
-               {".iob", TABLE_CONLL},   {".conllu", TABLE_CONLLU}};
+} endings[] = {
+#define TABLE_ENDING_ROW(ending, format) {ending, format},
+    TABLE_ENDINGS(TABLE_ENDING_ROW)};
 
 static TableNext *const readers[] = {
     [TABLE_TSV] = table_next_tsv,      [TABLE_CSV] = table_next_csv,

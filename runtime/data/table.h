@@ -49,6 +49,20 @@ typedef enum TableFormat {
     TABLE_CONLL,
     TABLE_CONLLU
 } TableFormat;
+/* Formats by the endings of their files: ROW(ending, format). TABLE_ENDINGS_TEXT has the endings,
+ * each behind a blank. */
+#define TABLE_ENDINGS(ROW)     \
+    ROW(".tsv", TABLE_TSV)     \
+    ROW(".csv", TABLE_CSV)     \
+    ROW(".jsonl", TABLE_JSON)  \
+    ROW(".ndjson", TABLE_JSON) \
+    ROW(".conll", TABLE_CONLL) \
+    ROW(".bio", TABLE_CONLL)   \
+    ROW(".iob", TABLE_CONLL)   \
+    ROW(".conllu", TABLE_CONLLU)
+#define TABLE_ENDING_TEXT(ending, format) " " ending
+#define TABLE_ENDINGS_TEXT TABLE_ENDINGS(TABLE_ENDING_TEXT)
+
 /* Whether records of the format end with an empty line. */
 static inline bool table_is_conll(TableFormat format)
 {

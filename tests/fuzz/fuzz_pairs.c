@@ -96,7 +96,8 @@ static void need_told(Case *c, bool ok)
 
 static Lines *read_whole(Case *c, Lines **targets)
 {
-    Lines *sources = pair_text_read(&c->job, c->path, "en,de", c->line_limit, targets);
+    Lines *sources =
+        pair_text_read(&c->job, c->path, &(TextList){0}, "en,de", c->line_limit, targets);
     need_told(c, sources != NULL);
     need(c->is_text == (sources != NULL) &&
          (!sources || (sources->n == c->n && (*targets)->n == c->n)));

@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/machine.h"
 #include "runtime/data/pairing.h"
 #include "runtime/data/tmx.h"
 
@@ -82,22 +81,33 @@ static FILE *open_pairs(Job *job, const char *path, const Source *pairs)
     return lines;
 }
 
-static FILE *open_memory(Job *job, const char *path, const char *languages)
+static FILE *open_parsed(Job *job, const char *path, const TextFiles *files, const SurveyOptions *o,
+                         const int64_t **numbers)
 {
-    const Source *file =
-        file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
-    return open_pairs(job, path, file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL);
+    return open_pairs(
+        job, path,
+        pair_text_lines(job, path, &files->columns, o->languages, o->line_limit, numbers));
 }
 
-static bool open_side(RawText *raw, int k, const TextList *paths, const char *languages)
+/* Whether a file of pairs is not read as it is, in lines. */
+static bool is_parsed(RawText *raw, const char *path, const TextList *columns)
+{
+    PairFields fields;
+    return raw->has_columns &&
+           (tmx_is_name(path) || pair_file_is_table(raw->job, path, columns, &fields));
+}
+
+static bool open_side(RawText *raw, int k, const TextList *paths, const TextFiles *files,
+                      const SurveyOptions *o)
 {
     RawFile *side = &raw->files[k];
     side->names = paths->data;
     side->files = ARENA_ARRAY(raw->job->arena, FILE *, paths->count + 1);
+    side->numbers = ARENA_ARRAY(raw->job->arena, const int64_t *, paths->count + 1);
     for (size_t i = 0; i < paths->count; i++) {
         const char *path = paths->data[i];
-        side->files[i] = raw->has_columns && tmx_is_name(path)
-                             ? open_memory(raw->job, path, languages)
+        side->files[i] = is_parsed(raw, path, &files->columns)
+                             ? open_parsed(raw->job, path, files, o, &side->numbers[i])
                              : open_file(raw->job, path);
         if (!side->files[i])
             return false;
@@ -119,11 +129,12 @@ static bool open_read(RawText *raw, const SurveyText *text)
 {
     const TextList *paths = &text->files.data;
     RawFile *side = &raw->files[0];
-    raw->numbers = text->numbers;
     raw->n = 1;
     side->names = ARENA_ARRAY(raw->job->arena, const char *, 1);
     side->names[0] = join_names(raw->job->arena, paths->data, paths->count);
     side->files = ARENA_ARRAY(raw->job->arena, FILE *, 1);
+    side->numbers = ARENA_ARRAY(raw->job->arena, const int64_t *, 1);
+    side->numbers[0] = text->numbers;
     side->files[0] = open_pairs(raw->job, side->names[0], text->pairs);
     return side->files[0] != NULL;
 }
@@ -141,8 +152,8 @@ bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *o, RawText 
                      .n = first->count};
     if (text->pairs)
         return open_read(raw, text);
-    return open_side(raw, 0, first, o->languages) &&
-           (first != &files->source || open_side(raw, 1, &files->target, NULL));
+    return open_side(raw, 0, first, files, o) &&
+           (first != &files->source || open_side(raw, 1, &files->target, files, o));
 }
 
 const char *raw_names(const RawText *raw, int k)
@@ -234,15 +245,20 @@ static int64_t count_rest(RawText *raw, int k)
     return raw->files[k].file_lines;
 }
 
+/* The number of the line that was read last, among those of all files. */
+static int64_t number_of_line(const RawFile *file, size_t at, bool has_line)
+{
+    const int64_t *numbers = has_line ? file->numbers[at] : NULL;
+    return file->lines + (numbers ? numbers[file->file_lines - 1] + 1 - file->file_lines : 0);
+}
+
 /* The next line of the current file, or of its pair of files; false: they have ended, or an
  * error. */
 static bool next_of_file(RawText *raw, RawPair *pair)
 {
     *pair = (RawPair){.has_tab = true};
     bool has = read_line(raw, 0, &pair->sides[0]);
-    pair->number = raw->files[0].lines;
-    if (has && raw->numbers)
-        pair->number = raw->numbers[pair->number - 1] + 1;
+    pair->number = number_of_line(&raw->files[0], raw->at, has);
     if (has && raw->has_columns) {
         split_columns(pair);
     } else if (raw->is_pairs && !raw->has_columns) {

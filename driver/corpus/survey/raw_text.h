@@ -2,7 +2,7 @@
  * as another format or encoding (text_foreign: gzip, UTF-16) is an error.
  *
  * A pipe or standard input is copied to a temporary file, so that it can be read twice. A
- * translation memory is read whole into memory. */
+ * translation memory or a table of pairs is read whole into memory. */
 #ifndef DRIVER_CORPUS_SURVEY_RAW_TEXT_H
 #define DRIVER_CORPUS_SURVEY_RAW_TEXT_H
 
@@ -25,24 +25,25 @@ typedef struct RawPair {
     bool has_tab; /* false: a line of a file with columns has no tab; its second side is empty */
 } RawPair;
 
-/* RawFile: the files of one side, read one after the other. */
+/* RawFile: the files of one side, read one after the other.
+ *   numbers   of each file: on which of its lines, from 0, each line is; NULL: on the same */
 typedef struct RawFile {
     const char **names;
     FILE **files;
+    const int64_t **numbers;
     char *data; /* the current line */
     size_t length, capacity;
     int64_t lines;      /* read so far, of all files */
     int64_t file_lines; /* read so far, of the current file */
 } RawFile;
 
-/* RawText: a text that is open. `numbers`: SurveyText's. */
+/* RawText: a text that is open. */
 typedef struct RawText {
     Job *job;
     bool is_pairs, has_columns;
     size_t limit;
     RawFile files[2]; /* of both sides, or only of the first */
     size_t at, n;     /* the current file of n */
-    const int64_t *numbers;
 } RawText;
 
 /* Opens a text. False after an error; raw_close in any case. */

@@ -1,0 +1,226 @@
+/* Reading files of pairs. */
+#define _GNU_SOURCE
+#include "driver/corpus/pair_files.h"
+
+#include "base/machine.h"
+#include "driver/corpus/table_bytes.h"
+#include "runtime/data/tmx.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+const FieldPair pair_sides = {.names = {"source", "target"}, .needs_both = true};
+
+/* ---- how a file is read ---- */
+
+bool pair_columns_of(Job *job, const char *source, const char *target, const TextList *given,
+                     TextList *columns)
+{
+    const FieldPair inputs = {.names = {source ? source : "source", target ? target : "target"}};
+    *columns = (TextList){0};
+    for (size_t i = 0; i < given->count; i++) {
+        const char *text = given->data[i];
+        for (int k = 0; k < 2; k++) {
+            const size_t length = strlen(inputs.names[k]);
+            if (!strncmp(text, inputs.names[k], length) && text[length] == '=')
+                text = arena_printf(job->arena, "%s%s", pair_sides.names[k], text + length);
+        }
+        vec_push(job->arena, *columns, text);
+    }
+    return field_pair_check(job, &pair_sides, columns);
+}
+
+static TableFormat format_of(const char *path, const TextList *columns, const Source *begin)
+{
+    TableFormat format = TABLE_TSV;
+    if (!table_is_named(path, &format) && columns->count)
+        format = table_format(path, begin);
+    return format;
+}
+
+static PairFields choose_fields(Job *job, const char *path, const TextList *columns,
+                                const Source *begin)
+{
+    PairFields out = {.format = format_of(path, columns, begin)};
+    field_pair_choose(job, &pair_sides, columns, begin, out.format, out.fields);
+    out.is_table =
+        out.format != TABLE_TSV || columns->count || !field_pair_is_numbered(out.fields);
+    return out;
+}
+
+bool pair_file_has_beginning(const char *path)
+{
+    struct stat info;
+    return strcmp(path, "-") && !tmx_is_name(path) && !stat(path, &info) && S_ISREG(info.st_mode);
+}
+
+/* Whole records of a file that is open. */
+static const Source *cut_beginning(Job *job, Diagnostics *diags, TableBytes *file, RecordCut *cut,
+                                   const TextList *columns)
+{
+    enum { MOST_RECORDS = 10000, MOST_BYTES = 1 << 20 };
+    if (!record_cut_open(cut, file, diags))
+        return NULL;
+    Source *begin = ARENA_NEW(job->arena, Source);
+    *begin = (Source){.path = file->path,
+                      .text = arena_strndup(job->arena, cut->length ? cut->data : "", cut->length),
+                      .length = cut->length};
+    const TableFormat format = format_of(file->path, columns, begin);
+    const RecordLimits limits = {.records = MOST_RECORDS,
+                                 .bytes = MOST_BYTES,
+                                 .longest = 2 * (size_t)LINE_LIMIT,
+                                 .has_quotes = format == TABLE_CSV,
+                                 .ends_empty = table_is_conll(format),
+                                 .waits = true};
+    size_t bytes;
+    if (!record_cut_read(cut, file, diags, &limits, &bytes))
+        return NULL;
+    begin->text = arena_strndup(job->arena, bytes ? cut->data : "", bytes);
+    begin->length = bytes;
+    return begin;
+}
+
+const Source *pair_file_beginning(Job *job, const char *path, const TextList *columns,
+                                  PairFields *fields)
+{
+    Diagnostics unseen;
+    TableBytes file;
+    RecordCut cut = {0};
+    const Source *begin = NULL;
+    diag_init(&unseen, job->arena);
+    if (!pair_file_has_beginning(path))
+        return NULL;
+    if (table_bytes_open(&file, &unseen, path, false))
+        begin = cut_beginning(job, &unseen, &file, &cut, columns);
+    table_bytes_close(&file);
+    record_cut_free(&cut);
+    if (begin)
+        *fields = choose_fields(job, path, columns, begin);
+    return begin;
+}
+
+bool pair_file_is_table(Job *job, const char *path, const TextList *columns, PairFields *fields)
+{
+    *fields = (PairFields){.is_table = false};
+    if (!pair_file_beginning(job, path, columns, fields) && !tmx_is_name(path))
+        *fields = choose_fields(job, path, columns, &(Source){.path = path, .text = ""});
+    return fields->is_table;
+}
+
+TableFields pair_table_fields(const PairFields *fields)
+{
+    TableFields out = {
+        .names = {fields->fields[0], fields->fields[1]}, .n = 2, .source = 0, .target = 1};
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        out.columns[c] = -1;
+    return out;
+}
+
+/* ---- texts ---- */
+
+/* Tabs and line breaks as blanks. */
+static void blank_breaks(char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
+            text[i] = ' ';
+}
+
+static void put_side(Text *out, const Line *side)
+{
+    text_put(out, side->text, side->length);
+    blank_breaks(out->data + out->length - side->length, side->length);
+}
+
+void pair_put_row(Text *out, const Line *source, const Line *target)
+{
+    put_side(out, source);
+    text_put(out, "\t", 1);
+    put_side(out, target);
+    text_put(out, "\n", 1);
+}
+
+/* Replaces a side that has tabs or line breaks by a copy without. */
+static void flatten_side(Arena *arena, Line *side)
+{
+    size_t at = 0;
+    while (at < side->length && !strchr("\t\n\r", side->text[at]))
+        at++;
+    if (at == side->length)
+        return;
+    char *copy = arena_strndup(arena, side->text, side->length);
+    blank_breaks(copy, side->length);
+    side->text = copy;
+}
+
+static bool parse_table(Job *job, const Source *source, const PairFields *fields,
+                        const TextList *columns, int64_t line_limit, PairText *text)
+{
+    const LineLimits limits = {.line = line_limit};
+    if (!strcmp(fields->fields[0], fields->fields[1]))
+        return job_error(job, "%s: source and target are both field %s: --column names others",
+                         source->path, fields->fields[0]);
+    const Table *table = table_parse(&job->diags, job->arena, source, fields->format,
+                                     fields->fields, 2, &limits);
+    if (!table && !columns->count)
+        field_pair_advise(job, &pair_sides, source);
+    for (int k = 0; table && k < 2; k++) {
+        text->sides[k] = table->columns[k];
+        for (int64_t i = 0; i < table->n; i++)
+            flatten_side(job->arena, &text->sides[k]->at[i]);
+    }
+    return table != NULL;
+}
+
+bool pair_text_open(Job *job, const char *path, const TextList *columns, const char *languages,
+                    int64_t line_limit, PairText *text)
+{
+    *text = (PairText){0};
+    if (tmx_is_name(path)) {
+        const Source *file =
+            file_read(&job->diags, job->arena, path, (size_t)machine_memory_free() / 4);
+        text->lines = file ? tmx_parse(&job->diags, job->arena, file, languages) : NULL;
+        return text->lines != NULL;
+    }
+    const Source *source =
+        text_read(&job->diags, job->arena, path, &(LineLimits){.line = line_limit});
+    if (!source)
+        return false;
+    const PairFields fields = choose_fields(job, path, columns, source);
+    if (fields.is_table)
+        return parse_table(job, source, &fields, columns, line_limit, text);
+    text->lines = source;
+    return true;
+}
+
+Lines *pair_text_read(Job *job, const char *path, const TextList *columns, const char *languages,
+                      int64_t line_limit, Lines **targets)
+{
+    PairText text;
+    if (!pair_text_open(job, path, columns, languages, line_limit, &text))
+        return NULL;
+    *targets = text.sides[1];
+    if (!text.lines)
+        return text.sides[0];
+    const Lines *lines = lines_parse(&job->diags, job->arena, text.lines, line_limit);
+    return lines ? lines_columns(&job->diags, job->arena, lines, targets) : NULL;
+}
+
+const Source *pair_text_lines(Job *job, const char *path, const TextList *columns,
+                              const char *languages, int64_t line_limit, const int64_t **numbers)
+{
+    PairText text;
+    Text rows = {0};
+    *numbers = NULL;
+    if (!pair_text_open(job, path, columns, languages, line_limit, &text))
+        return NULL;
+    if (text.lines)
+        return text.lines;
+    const Lines *const *sides = (const Lines *const *)text.sides;
+    for (int64_t i = 0; i < sides[0]->n; i++)
+        pair_put_row(&rows, &sides[0]->at[i], &sides[1]->at[i]);
+    const Source *lines = diag_source(job->arena, path, rows.data, rows.length);
+    text_free(&rows);
+    *numbers = sides[0]->line;
+    return lines;
+}
