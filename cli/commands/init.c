@@ -268,7 +268,7 @@ static int run_init(Job *job, void *record, const Arguments *arguments)
     const ProjectKindInfo *info = project_kind(kind);
     if (!text_files_given(&data) && can_ask() && !ask_data(job, info, &data))
         return EXIT_USAGE;
-    if (!project_is_table(info) &&
+    if (info->form == PROJECT_PAIRS &&
         !pair_columns_of(job, NULL, NULL, &command->columns, &data.columns))
         return cli_finish(job, false);
     int status = check_data(job, &data, command, info);

@@ -14,7 +14,7 @@ static const char *field_of_name(const TextList *given, const char *name)
     return NULL;
 }
 
-bool field_pair_check(Job *job, const FieldPair *pair, const TextList *given)
+bool field_pair_check(Job *job, const FieldPair *pair, const TextList *given, const char *advice)
 {
     for (size_t i = 0; i < given->count; i++) {
         const char *text = given->data[i], *equals = strchr(text, '=');
@@ -23,8 +23,8 @@ bool field_pair_check(Job *job, const FieldPair *pair, const TextList *given)
             known = known || (!strncmp(text, pair->names[k], (size_t)(equals - text)) &&
                               !pair->names[k][equals - text]);
         if (!known || !equals[1])
-            return job_error(job, "--column %s: expected %s=FIELD or %s=FIELD", text,
-                             pair->names[0], pair->names[1]);
+            return job_error(job, "--column %s: expected %s=FIELD or %s=FIELD%s", text,
+                             pair->names[0], pair->names[1], advice);
     }
     return true;
 }

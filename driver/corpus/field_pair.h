@@ -14,8 +14,9 @@ typedef struct FieldPair {
     bool needs_both;
 } FieldPair;
 
-/* Whether each of `given` is "NAME=FIELD" with one of the names. False after an error. */
-bool field_pair_check(Job *job, const FieldPair *pair, const TextList *given);
+/* Whether each of `given` is "NAME=FIELD" with one of the names. False after an error, which ends in
+ * `advice`. */
+bool field_pair_check(Job *job, const FieldPair *pair, const TextList *given, const char *advice);
 /* The fields of a file that begins so; its first record must be whole. Those that `given` lacks
  * have the pair's names if the file names its fields: keys of JSON, or a header. Else they are the
  * first two; of CoNLL's columns the first and the last; of CoNLL-U FORM and UPOS. */

@@ -27,7 +27,10 @@ bool pair_columns_of(Job *job, const char *source, const char *target, const Tex
         }
         vec_push(job->arena, *columns, text);
     }
-    return field_pair_check(job, &pair_sides, columns);
+    return field_pair_check(job, &pair_sides, columns,
+                            source ? ""
+                                   : "; fields of a table that is no pairs are named beside the "
+                                     "model that reads them, MODEL.tfg");
 }
 
 static TableFormat format_of(const char *path, const TextList *columns, const Source *begin)
@@ -43,8 +46,7 @@ static PairFields choose_fields(Job *job, const char *path, const TextList *colu
 {
     PairFields out = {.format = format_of(path, columns, begin)};
     field_pair_choose(job, &pair_sides, columns, begin, out.format, out.fields);
-    out.is_table =
-        out.format != TABLE_TSV || columns->count || !field_pair_is_numbered(out.fields);
+    out.is_table = out.format != TABLE_TSV || columns->count || !field_pair_is_numbered(out.fields);
     return out;
 }
 
@@ -160,8 +162,8 @@ static bool parse_table(Job *job, const Source *source, const PairFields *fields
     if (!strcmp(fields->fields[0], fields->fields[1]))
         return job_error(job, "%s: source and target are both field %s: --column names others",
                          source->path, fields->fields[0]);
-    const Table *table = table_parse(&job->diags, job->arena, source, fields->format,
-                                     fields->fields, 2, &limits);
+    const Table *table =
+        table_parse(&job->diags, job->arena, source, fields->format, fields->fields, 2, &limits);
     if (!table && !columns->count)
         field_pair_advise(job, &pair_sides, source);
     for (int k = 0; table && k < 2; k++) {

@@ -142,17 +142,16 @@ static void find_all(PairLook *look, const Source *begin)
     const char *numbers[MOST_FIELDS];
     const TableFormat format = look->fields->format;
     diag_init(&unseen, arena);
-    const int64_t width =
-        format == TABLE_JSON || table_is_conll(format) ||
-                !field_pair_is_numbered(look->fields->fields)
-            ? 0
-            : table_width(&unseen, arena, begin, format);
+    const int64_t width = format == TABLE_JSON || table_is_conll(format) ||
+                                  !field_pair_is_numbered(look->fields->fields)
+                              ? 0
+                              : table_width(&unseen, arena, begin, format);
     for (int64_t k = 0; k < width && k < MOST_FIELDS; k++)
         numbers[k] = arena_printf(arena, "%" PRId64, k + 1);
-    const Table *table = width < 2 || width > MOST_FIELDS
-                             ? NULL
-                             : table_parse(&unseen, arena, begin, format, numbers, (size_t)width,
-                                           NULL);
+    const Table *table =
+        width < 2 || width > MOST_FIELDS
+            ? NULL
+            : table_parse(&unseen, arena, begin, format, numbers, (size_t)width, NULL);
     if (!table || table->n != look->n)
         return;
     look->all = table->columns;
@@ -170,11 +169,10 @@ static const char *column_advice(const PairLook *look, const char *does)
         const Line *name = &look->all[c]->at[0];
         if (is_numeric(look, look->all[c]))
             continue;
-        given = look->first
-                    ? arena_printf(arena, "%s%s--column %s=%.*s", given, n ? " " : "",
-                                   pair_sides.names[n], (int)name->length, name->text)
-                    : arena_printf(arena, "%s%s--column %s=%zu", given, n ? " " : "",
-                                   pair_sides.names[n], c + 1);
+        given = look->first ? arena_printf(arena, "%s%s--column %s=%.*s", given, n ? " " : "",
+                                           pair_sides.names[n], (int)name->length, name->text)
+                            : arena_printf(arena, "%s%s--column %s=%zu", given, n ? " " : "",
+                                           pair_sides.names[n], c + 1);
         n++;
     }
     return n == 2 ? arena_printf(arena, "%s %s", given, does)
@@ -224,8 +222,9 @@ static void warn_of_equal(const PairLook *look)
                  "source and target are the same in %" PRId64 " of the first %" PRId64
                  " pairs, here first: a model would learn to copy; if this is not meant, %s",
                  same, n,
-                 look->fields ? "--column source=FIELD and --column target=FIELD choose other fields"
-                              : "one of the files is the wrong one");
+                 look->fields
+                     ? "--column source=FIELD and --column target=FIELD choose other fields"
+                     : "one of the files is the wrong one");
 }
 
 static void judge_pairs(PairLook *look, const TextList *columns)
@@ -249,8 +248,8 @@ static bool cut_sides(PairLook *look, const Source *begin)
     Arena *arena = look->job->arena;
     diag_init(&unseen, arena);
     if (look->fields->is_table) {
-        const Table *table = table_parse(&unseen, arena, begin, look->fields->format,
-                                         look->fields->fields, 2, NULL);
+        const Table *table =
+            table_parse(&unseen, arena, begin, look->fields->format, look->fields->fields, 2, NULL);
         for (int k = 0; table && k < 2; k++)
             look->sides[k] = table->columns[k];
         look->n = table ? table->n : 0;

@@ -17,7 +17,8 @@ typedef struct TablePart TablePart; /* prepare_tables.h */
  *   name   as the user wrote them
  *   read   the files that are read; where is_made, a temporary file beside the shards: what a
  *          translation memory or a compressed file holds
- *   table  the file is one of a table; NULL: it has lines */
+ *   table  the file is one of a table; NULL: it has lines
+ *   left_out   of CoNLL's columns: lines that are in no record */
 typedef struct TextPart {
     int n;
     bool has_columns; /* its lines are pairs with a tab between them */
@@ -27,9 +28,13 @@ typedef struct TextPart {
     PreparedText text[2]; /* complete after prepare_texts; `lines` of a table are its records */
     TextCut *cuts;        /* malloc'd */
     int64_t n_cuts, room; /* room: private */
-    const char *problem;  /* a file that could not be read; NULL: none */
-    int error;            /* why, an errno; ESPIPE: it is not a regular file */
+    int64_t left_out;
+    const char *problem; /* a file that could not be read; NULL: none */
+    int error;           /* why, an errno; ESPIPE: it is not a regular file */
 } TextPart;
+
+/* Appends a cut. */
+void text_part_add_cut(TextPart *part, const TextCut *cut);
 
 typedef struct TextParts {
     TextPart *data;

@@ -38,12 +38,26 @@ static int64_t read_bytes(const char *path, int64_t at, int64_t n, char *out)
     return got < 0 ? -1 : done;
 }
 
-/* The end of the first record of n bytes: behind its line break; 0: they have no end of it. */
-static int64_t end_of_record(const char *text, int64_t n, bool is_csv)
+/* The end of CoNLL's records in n bytes: behind the last empty line; 0: there is none. */
+static int64_t end_of_blocks(const char *text, int64_t n)
+{
+    for (int64_t end = n; end > 1; end--) {
+        const int64_t before = end >= 2 && text[end - 2] == '\r' ? end - 3 : end - 2;
+        if (text[end - 1] == '\n' && before >= 0 && text[before] == '\n')
+            return end;
+    }
+    return 0;
+}
+
+/* The end of the first record of n bytes, of CoNLL's columns of several: behind a line break; 0:
+ * they have no end of it. */
+static int64_t end_of_record(const char *text, int64_t n, TableFormat format)
 {
     bool in_quotes = false;
+    if (table_is_conll(format))
+        return end_of_blocks(text, n);
     for (int64_t i = 0; i < n; i++) {
-        in_quotes ^= is_csv && text[i] == '"';
+        in_quotes ^= format == TABLE_CSV && text[i] == '"';
         if (text[i] == '\n' && !in_quotes)
             return i + 1;
     }
@@ -68,7 +82,7 @@ static const Source *read_beginning(Job *job, const PrepareOptions *o, const Tex
         text[n] = 0;
         *source = (Source){.path = part->name[0], .text = text, .length = (size_t)n};
         *format = table_format(part->name[0], source);
-        const int64_t end = end_of_record(text, n, *format == TABLE_CSV);
+        const int64_t end = end_of_record(text, n, *format);
         if (end)
             source->length = (size_t)end;
         if (end || n < room || n > most)
@@ -86,13 +100,6 @@ const TablePart *table_part_open(Job *job, const PrepareOptions *o, const TextPa
         table->tensors = table_file_tensors(job, part->name[0], fields);
         table->n = table->tensors ? table->tensors[0]->n : 0;
         return table->tensors ? table : NULL;
-    }
-    if (table_is_named(part->name[0], &format) && table_is_conll(format)) {
-        job_error(job,
-                  "%s: CoNLL's columns are read by train, eval and predict as they are; prepare "
-                  "takes TSV, CSV and JSON lines",
-                  part->name[0]);
-        return NULL;
     }
     const Source *beginning = read_beginning(job, o, part, &format);
     return beginning && table_find_head(&job->diags, job->arena, beginning, format, fields->names,

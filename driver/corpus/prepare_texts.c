@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/team.h"
+#include "driver/corpus/prepare_conll.h"
 #include "driver/corpus/prepare_files.h"
 #include "driver/corpus/prepare_tables.h"
 #include "runtime/data/pairing.h"
@@ -172,7 +173,7 @@ static bool pass_record(Scan *scan, TextPart *part, int k)
     return true;
 }
 
-static void add_cut(TextPart *part, const TextCut *cut)
+void text_part_add_cut(TextPart *part, const TextCut *cut)
 {
     if (part->n_cuts == part->room) {
         part->room = 2 * part->room + 16;
@@ -213,11 +214,11 @@ static void scan_lines(TextPart *part, Scan *scans[2], int64_t lines_a_shard)
         cut.bytes = passed(part, scans) - cut.at[0] - cut.at[1];
         if (lines_a_shard ? cut.lines < lines_a_shard : cut.bytes < PREPARE_SHARD_BYTES)
             continue;
-        add_cut(part, &cut);
+        text_part_add_cut(part, &cut);
         cut = begin_cut(part, scans);
     }
     if (cut.lines)
-        add_cut(part, &cut);
+        text_part_add_cut(part, &cut);
 }
 
 /* Tensors are cut by their rows. */
@@ -231,7 +232,7 @@ static void cut_tensors(const PrepareOptions *o, TextPart *part)
     part->text[0].lines = n;
     for (int64_t first = 0; first < n; first += most) {
         const TextCut cut = {.line = first, .lines = n - first < most ? n - first : most};
-        add_cut(part, &cut);
+        text_part_add_cut(part, &cut);
     }
 }
 
@@ -248,6 +249,10 @@ static void scan_part(const void *context, int64_t index)
     Scan *scans[2] = {0};
     const PrepareOptions *o = s->options;
     const bool is_tensors = part->table && part->table->tensors;
+    if (part->table && !is_tensors && table_is_conll(part->table->head.format)) {
+        prepare_scan_conll(o, part, s->hashes[index][0]);
+        return;
+    }
     for (int k = 0; k < part->n && !part->error; k++)
         if (!(scans[k] = open_scan(part, k, o->line_limit, &part->error)))
             part->problem = part->name[k];
@@ -312,6 +317,9 @@ static bool check_part(Job *job, const TextPart *part)
     if (part->table && !part->text[0].lines)
         diag_error(&job->diags, (Loc){.source = diag_source(job->arena, part->name[0], "", 0)},
                    TABLE_HAS_NO_RECORDS);
+    if (part->table)
+        table_tell_left_out(&job->diags, diag_source(job->arena, part->name[0], "", 0),
+                            part->table->head.format, part->left_out);
     if (part->table)
         return part->text[0].lines > 0;
     bool ok = true;

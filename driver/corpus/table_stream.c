@@ -14,7 +14,8 @@
  *   takes_lines  a file may be lines; is_lines: this one is
  *   has_head     the head of this one is found
  *   cut          bytes that are read and in no part yet
- *   records      of the file
+ *   records      of the file; left_out: its lines that are in none; told: files whose count of
+ *                those has been told
  *   part         memory of the records that were given last; part_records, part_bytes: how many
  *   fault        errors of the records behind them; has_fault: there are such, and nothing more is
  *                read */
@@ -30,7 +31,8 @@ struct TableStream {
     TableHead head;
     TableFormat format;
     RecordCut cut;
-    int64_t records;
+    int64_t records, left_out;
+    size_t told;
     Arena *part;
     int64_t part_records;
     size_t part_bytes;
@@ -79,7 +81,7 @@ static void begin_file(TableStream *s, size_t file)
 {
     s->file = file;
     s->has_head = s->is_lines = false;
-    s->records = 0;
+    s->records = s->left_out = 0;
     record_cut_begin(&s->cut);
 }
 
@@ -205,14 +207,17 @@ static bool find_head(TableStream *s)
 
 /* ---- parts ---- */
 
-/* The first bytes as columns, in the memory of a part; NULL after errors. */
-static Lines **parse_part(TableStream *s, Diagnostics *diags, size_t bytes)
+/* The first bytes as columns, in the memory of a part; NULL after errors. *left_out: lines that are
+ * in no record. */
+static Lines **parse_part(TableStream *s, Diagnostics *diags, size_t bytes, int64_t *left_out)
 {
+    *left_out = 0;
     if (!s->part)
         s->part = arena_new();
     const Source *source = copy_source(s, s->part, bytes);
     if (!s->is_lines) {
         const Table *table = table_parse_part(diags, s->part, source, &s->head, &s->limits);
+        *left_out = table ? table->left_out : 0;
         return table ? table->columns : NULL;
     }
     Lines **columns = ARENA_ARRAY(s->part, Lines *, 1);
@@ -231,7 +236,7 @@ static void tell_fault(const TableStream *s)
 /* After the errors of a part: those of its records that are before the first of them. Errors say
  * where their record begins, or a line in it, which is the end of what is tried next. NULL: there
  * are none. */
-static Lines **parse_good(TableStream *s, size_t bytes)
+static Lines **parse_good(TableStream *s, size_t bytes, int64_t *left_out)
 {
     Diagnostics found = s->fault;
     Lines **columns = NULL;
@@ -244,7 +249,7 @@ static Lines **parse_good(TableStream *s, size_t bytes)
         table_stream_keep(s); /* for the messages */
         bytes = good;
         diag_init(&found, s->job->arena);
-        columns = parse_part(s, &found, bytes);
+        columns = parse_part(s, &found, bytes, left_out);
     }
     return columns;
 }
@@ -263,8 +268,9 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
         return s->records > 0 || s->is_lines;
     }
     diag_init(&s->fault, s->job->arena);
-    Lines **columns = parse_part(s, &s->fault, bytes);
-    if (!columns && !(columns = parse_good(s, bytes))) {
+    int64_t left_out;
+    Lines **columns = parse_part(s, &s->fault, bytes, &left_out);
+    if (!columns && !(columns = parse_good(s, bytes, &left_out))) {
         tell_fault(s);
         return false;
     }
@@ -272,6 +278,7 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
     *text = table_fields_text(s->part, s->fields, columns);
     *n = columns[0]->n;
     s->records += *n;
+    s->left_out += left_out;
     s->part_records += *n;
     s->part_bytes += bytes;
     return true;
@@ -287,6 +294,17 @@ static bool map_tensors(TableStream *s, CorpusText *text, int64_t *n)
     return true;
 }
 
+/* Behind the last record of a file. */
+static void end_file(TableStream *s)
+{
+    if (s->told <= s->file) {
+        s->told = s->file + 1;
+        table_tell_left_out(&s->job->diags, copy_source(s, s->job->arena, 0), s->format,
+                            s->left_out);
+    }
+    begin_file(s, s->file + 1);
+}
+
 /* The next records of a file; *n 0: there are none. */
 static bool next_of_file(TableStream *s, CorpusText *text, int64_t *n)
 {
@@ -296,7 +314,7 @@ static bool next_of_file(TableStream *s, CorpusText *text, int64_t *n)
         if (!(is_text ? read_part : map_tensors)(s, text, n))
             return false;
         if (!*n || !is_text)
-            begin_file(s, s->file + 1);
+            end_file(s);
     }
     return true;
 }

@@ -17,7 +17,7 @@ static FieldPair pair_of_kind(const ProjectKindInfo *kind)
 /* Whether the fields can be what is asked for, and each is given once. */
 static bool check_given_fields(Job *job, const FieldPair *pair, const TextList *given)
 {
-    if (!field_pair_check(job, pair, given))
+    if (!field_pair_check(job, pair, given, ""))
         return false;
     for (size_t i = 0; i < given->count; i++)
         for (size_t k = 0; k < i; k++) {

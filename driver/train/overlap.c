@@ -58,16 +58,15 @@ static void warn_of_share(const Training *t, const ValidText *valid, LineHashes 
                      "what was learnt by heart; take them out of one of the texts (tfc data with "
                      "both shows them)",
                      both, rows,
-                     t->ports.is_table                 ? "records"
+                     t->ports.is_table                  ? "records"
                      : t->options->kind == CORPUS_PAIRS ? "pairs"
-                                                       : "lines");
+                                                        : "lines");
 }
 
 void training_warn_of_overlap(Training *t)
 {
     const Lines *lines = corpus_lines(&t->text);
-    if (t->options->kind == CORPUS_STREAM || t->options->rows || !lines ||
-        has_tensors(t, &t->text))
+    if (t->options->kind == CORPUS_STREAM || t->options->rows || !lines || has_tensors(t, &t->text))
         return;
     for (int v = 0; v < t->n_valid; v++) {
         const ValidText *valid = &t->valid[v];

@@ -265,6 +265,7 @@ static Table *read_records(TableReader *r)
     int64_t *line = is_line_each ? NULL : ARENA_ARRAY(r->arena, int64_t, r->lines->n + 1);
     Table *table = make_table(r, line);
     Line *cells = ARENA_ARRAY(r->scratch, Line, head->width + 1);
+    r->left_out = 0;
     if (is_conll)
         table_skip_conll(r);
     while (r->line < r->lines->n) {
@@ -284,6 +285,7 @@ static Table *read_records(TableReader *r)
     }
     for (size_t k = 0; k < head->n_fields; k++)
         table->columns[k]->n = table->n;
+    table->left_out = r->left_out;
     return table;
 }
 
@@ -345,9 +347,22 @@ Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, Table
     if (open_reader(&r, diags, arena, source, &head, limits) && find_head(&r, &head)) {
         r.line = head.lines;
         table = judge(&r, read_records(&r), false);
+        if (table)
+            table_tell_left_out(diags, source, format, table->left_out);
     }
     arena_free(r.scratch);
     return table;
+}
+
+void table_tell_left_out(Diagnostics *diags, const Source *file, TableFormat format,
+                         int64_t left_out)
+{
+    if (left_out)
+        diag_remark(diags, (Loc){.source = file}, "%lld line%s left out: %s", (long long)left_out,
+                    text_plural(left_out, " is", "s are"),
+                    format == TABLE_CONLLU ? "comments, and tokens that stand for several words or "
+                                             "for none (1-2, 1.1)"
+                                           : "-DOCSTART- and comments");
 }
 
 int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format)

@@ -71,10 +71,12 @@ static inline bool table_is_conll(TableFormat format)
 
 /* Table: n records.
  *   columns   of each wanted field, in the order asked: n entries. lines_place(column, i) is where
- *             record i begins. */
+ *             record i begins
+ *   left_out  of CoNLL: how many lines are no word of any record, empty ones not counted */
 typedef struct Table {
     int64_t n;
     Lines **columns;
+    int64_t left_out;
 } Table;
 
 /* TableHead: how the records of a file are read, as its first record says.
@@ -114,6 +116,10 @@ bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, 
                      TableHead *head);
 Table *table_parse_part(Diagnostics *diags, Arena *arena, const Source *part, const TableHead *head,
                         const LineLimits *limits);
+/* Tells how many lines of a file in CoNLL's columns were left out, unless there are none.
+ * table_parse does; who reads a file in parts calls it once, with the sum. */
+void table_tell_left_out(Diagnostics *diags, const Source *file, TableFormat format,
+                         int64_t left_out);
 /* How many fields the first record has; -1 after errors. */
 int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format);
 /* What a file without records is. */

@@ -58,16 +58,18 @@ static bool is_left_out(const TableReader *r, int64_t line, int64_t end, bool is
             split_word(at, NULL, 0) != split_word(&r->lines->at[end - 1], NULL, 0));
 }
 
-/* The lines of the next record that are words: their numbers, at most `room` of them. Moves
- * reader->line behind it. */
+/* The lines of the next record that are words: their numbers, at most `room` of them; NULL: they
+ * are only counted, and the others not. Moves reader->line behind it. */
 static int64_t find_words(TableReader *r, int64_t *words, int64_t room)
 {
     int64_t n = 0, end = r->line;
     while (end < r->lines->n && !is_empty(&r->lines->at[end]))
         end++;
     for (int64_t line = r->line; line < end; line++) {
-        if (is_left_out(r, line, end, !n))
+        if (is_left_out(r, line, end, !n)) {
+            r->left_out += words != NULL;
             continue;
+        }
         if (n < room)
             words[n] = line;
         n++;

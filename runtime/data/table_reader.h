@@ -10,13 +10,14 @@
  *   lines      of the text, checked by lines_parse
  *   head       how records are read
  *   line       where the next record begins, from 0
- *   bad        records with an error */
+ *   bad        records with an error
+ *   left_out   lines of CoNLL that are in no record */
 typedef struct TableReader {
     Diagnostics *diags;
     Arena *arena, *scratch;
     const Lines *lines;
     const TableHead *head;
-    int64_t line_limit, line, bad;
+    int64_t line_limit, line, bad, left_out;
 } TableReader;
 
 enum { TABLE_BAD = -1 };

@@ -50,7 +50,7 @@ refuses 1 "t.tsv:1:1: error: the header has no field 'label'" "$tfc" data m.tfg 
 printf 'text\tlabel\tscore\na\tred\n' >bad.tsv
 refuses 1 'bad.tsv:2:1: error: the record has 2 fields, and the header has 3' "$tfc" data m.tfg bad.tsv
 refuses 2 'reads a table: give its FILE' "$tfc" data m.tfg
-refuses 2 'is for a model that reads a table' "$tfc" data t.tsv --column label=kind
+refuses 1 'fields of a table that is no pairs are named beside the model that reads them, MODEL.tfg' "$tfc" data t.tsv --column label=kind
 refuses 2 'name tables' "$tfc" data m.tfg t.tsv --valid-source v.tsv --valid-target v.tsv
 refuses 1 'would be made from the texts' "$tfc" data m.tfg t.tsv --vocab words:auto
 echo "data of tables: the same figures"

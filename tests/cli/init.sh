@@ -43,6 +43,11 @@ grep -q '^model my_translator$' my-translator/model.tfg || fail "the model's nam
 [ -x my-translator/my_translator ] && [ -s my-translator/attention.html ] || fail "no program, no page"
 [ "$(wc -l <my-translator/pairs.align)" = "$(wc -l <my-translator/pairs.source)" ] || fail "align"
 
+(printf 'id,en,de\n'; awk -F '\t' '{ print NR ",\"" $1 "\"," $2 }' all.tsv) >all.csv
+tfc init columns --kind translator --data all.csv --column source=en --column target=de >out
+grep -q '^  table     source is field en, target is field de$' out || fail "the fields: $(cat out)"
+diff -r columns/data my-translator/data >out || fail "a table is cut otherwise: $(cat out)"
+
 tfc init named/new// --kind translator --data all.tsv >out
 grep -q '^model new$' named/new/model.tfg || fail "the name of a model in a folder given with slashes: $(head -n 3 named/new/model.tfg)"
 tfc init say --kind pronouncer --source words.src --target words.tgt >out
@@ -172,7 +177,8 @@ refuses 2 "begins with --source F and --target F, or --data" tfc init new --kind
 refuses 2 "begins with --text" tfc init new --kind language-model --data all.tsv
 refuses 2 "a table of .text. and .label." tfc init new --kind classifier --source all.src --target all.tgt
 refuses 2 "an embedder begins with --data" tfc init new --kind embedder --text all.src
-refuses 2 "a translator reads none" tfc init new --kind translator --data all.tsv --column text=1
+refuses 2 "a language-model reads none" tfc init new --kind language-model --text all.src --column text=1
+refuses 1 "expected source=FIELD or target=FIELD" tfc init new --kind translator --data all.tsv --column text=1
 refuses 1 "gives this field already" tfc init new --kind classifier --data labels.tsv --column text=1 --column text=2
 refuses 1 "are both field 1 of the table" tfc init new --kind classifier --data labels.tsv --column label=1
 refuses 1 "expected text=FIELD or label=FIELD" tfc init new --kind classifier --data labels.tsv --column words=1

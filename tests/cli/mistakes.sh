@@ -128,6 +128,13 @@ head -n 1 t.txt >one.txt
 tr '\n' '\r' <t.txt >mac.txt
 printf 'ok\tok\nno tab here\n' >ntab.tsv
 paste t.txt t.txt >pairs.tsv
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf '%s\tthe cat %s sleeps\t%s\tdie Katze %s ruht\n' $i $i 9$i $i; done >ids.tsv
+(printf 'nr,english,no,german\n'; tr '\t' ',' <ids.tsv) >ids.csv
+(printf 'English\tGerman\n'; cut -f 2,4 ids.tsv) >head.tsv
+(printf 'question\tanswer\n'; cut -f 2,4 ids.tsv) >asked.tsv
+cut -f 2 ids.tsv >cats.txt
+cp cats.txt copied.txt
+cut -f 1 ids.tsv >numbers.txt
 : >empty.txt
 iconv -f UTF-8 -t UTF-16 t.txt >u16.txt
 printf '\177ELF\377\001\001\000\r\000\377\n' >tool

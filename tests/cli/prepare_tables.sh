@@ -163,7 +163,7 @@ wrong() { # PATTERN MODEL OPTIONS…
     refuses 2 'no text needs a vocabulary' "$tfc" prepare vit.tfg --data all.jsonl $words -o no
     refuses 2 'vocab is missing' "$tfc" prepare echo.tfg --data t.tsv -o no
     refuses 2 'a table is needed' "$tfc" prepare echo.tfg --text t.tsv $words -o no
-    refuses 2 'is for a model that reads a table' "$tfc" prepare --data t.tsv --column a=b $words -o no
+    refuses 1 'fields of a table that is no pairs are named beside the model that reads them, MODEL.tfg' "$tfc" prepare --data t.tsv --column a=b $words -o no
     cat >lm.tfg <<'END'
 model lm
 use language_model

@@ -58,3 +58,52 @@ status=0; train no --data train.tmx --languages en,de || status=$?
 head -n 5 train.tmx >cut.tmx
 status=0; train no --data cut.tmx --languages en,xx || status=$?
 [ $status = 1 ] && grep -q 'cut.tmx:6:' no.err || fail "cut off: $(cat no.err)"
+
+# A table of pairs is the same pairs, whatever its format, the order of its fields, and what else it has.
+paste train.src train.tgt >plain.tsv
+awk -F '\t' 'BEGIN { print "id,en,de" } { print NR ",\"" $1 "\"," $2 }' plain.tsv >named.csv
+awk -F '\t' 'BEGIN { printf "\357\273\277n\tde\ten\r\n" } { printf "%s\t%s\t%s\r\n", NR, $2, $1 }' plain.tsv >marked.tsv
+awk -F '\t' '{ printf "{\"n\": %d, \"en\": \"%s\", \"de\": \"%s\"}\n", NR, $1, $2 }' plain.tsv | gzip >named.jsonl.gz
+awk -F '\t' 'BEGIN { print "target\tsource" } { print $2 "\t" $1 }' plain.tsv >sides.tsv
+awk -F '\t' '{ print NR "," $1 "," $2 }' plain.tsv >numbered.csv
+steps=3 train plain --data plain.tsv || fail "$(cat plain.err)"
+for command in eval score align; do
+    "$tfc" $command plain --source train.src --target train.tgt >plain.$command 2>/dev/null || fail "$command of two files"
+done
+"$tfc" prepare --data plain.tsv --vocab words:auto -o prepared-plain 2>err || fail "$(cat err)"
+names='--column source=en --column target=de'
+while read -r data; do
+    rm -rf table prepared
+    steps=3 train table --data $data || fail "$data: $(cat table.err)"
+    same_tensors plain/last.safetensors table/last.safetensors "$data"
+    for command in eval score align; do
+        "$tfc" $command plain --data $data 2>err | cmp - plain.$command || fail "$command --data $data: $(cat err)"
+    done
+    "$tfc" prepare --data $data --vocab words:auto -o prepared 2>err || fail "$data: $(cat err)"
+    for shard in prepared-plain/*.tokens; do
+        tail -c +121 "$shard" >x.ids
+        tail -c +121 "prepared/${shard#*/}" | cmp - x.ids || fail "$data is prepared otherwise"
+    done
+done <<L
+named.csv $names
+marked.tsv $names
+named.jsonl.gz $names
+sides.tsv
+numbered.csv --column source=2 --column target=3
+L
+"$tfc" eval table --data named.jsonl.gz $names >again || fail "a run of a table"
+refuses 1 "prepared was prepared from other texts or in another way" \
+    "$tfc" prepare --data numbered.csv --column source=1 --column target=2 --vocab words:auto -o prepared
+refuses 1 "the header has no field 'fr'; there are 'id', 'en' and 'de'" \
+    "$tfc" train model.tfg --vocab words:auto --data named.csv --column source=fr --column target=de --out no
+refuses 1 "the record has no field 'source'; there are 'n', 'en' and 'de'" "$tfc" eval plain --data named.jsonl.gz
+refuses 1 "note: --column source=FIELD and --column target=FIELD choose other fields" "$tfc" eval plain --data named.jsonl.gz
+refuses 1 "source and target are both field en" "$tfc" eval plain --data named.csv --column source=en --column target=en
+refuses 1 "expected source=FIELD or target=FIELD" "$tfc" data --data named.csv --column en=source
+refuses 2 "column source=en names a field of a table: give the pairs as --data FILE" \
+    "$tfc" train model.tfg --vocab words:auto $pair --column source=en --out no
+
+# What is validated on and trained on, too.
+steps=1 train both --data plain.tsv --valid-data sides.tsv || fail "$(cat both.err)"
+grep -q 'sides.tsv:2:1: warning: 1100 of 1100 pairs to validate on are training text, too' both.err || fail "heart: $(cat both.err)"
+! grep -q 'training text, too' one.err || fail "new pairs are known: $(cat one.err)"
