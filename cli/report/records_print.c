@@ -99,6 +99,8 @@ void records_print(const RecordSurvey *s, Text *out)
             put_labels(&s->columns[c], out);
         else
             put_numbers(&s->columns[c], out);
+        if (s->columns[c].example)
+            text_add(out, "    each token with its own, %s\n", s->columns[c].example);
     }
     put_valid(s, out);
     findings_print(s->findings, RECORD_KINDS, s->records, "records",
@@ -137,6 +139,8 @@ static void json_column(JsonWriter *json, const RecordSurvey *s, const SurveyCol
         json_put_number(json, "mean", column->mean, PRINT_DIGITS);
         json_put_number(json, "most", column->most, PRINT_DIGITS);
     }
+    if (column->example)
+        json_put_text(json, "example", column->example);
     json_close(json, '}');
 }
 

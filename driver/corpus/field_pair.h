@@ -8,14 +8,14 @@
 #include "runtime/data/table.h"
 
 /* FieldPair: the names that --column and a header have for the two fields.
- *   needs_both   a first line is a header only if it has both names: each may be a word of a text */
+ *   needs_both   a header must have both names, since each may be a word of a text */
 typedef struct FieldPair {
     const char *names[2];
     bool needs_both;
 } FieldPair;
 
-/* Whether each of `given` is "NAME=FIELD" with one of the names. False after an error, which ends in
- * `advice`. */
+/* Whether each of `given` is "NAME=FIELD" with one of the names. False after an error, which ends
+ * in `advice`. */
 bool field_pair_check(Job *job, const FieldPair *pair, const TextList *given, const char *advice);
 /* The fields of a file that begins so; its first record must be whole. Those that `given` lacks
  * have the pair's names if the file names its fields: keys of JSON, or a header. Else they are the

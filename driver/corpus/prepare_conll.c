@@ -23,8 +23,7 @@ static int64_t count_records(const PrepareOptions *o, TextPart *part, const Reco
                            .text = arena_strndup(arena, cut->data, bytes),
                            .length = bytes,
                            .lines_before = cut->lines};
-    const Table *table =
-        table_parse_part(&unseen, arena, &source, &part->table->head, &limits);
+    const Table *table = table_parse_part(&unseen, arena, &source, &part->table->head, &limits);
     const int64_t n = table ? table->n : 1;
     part->left_out += table ? table->left_out : 0;
     arena_free(arena);

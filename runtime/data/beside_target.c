@@ -24,10 +24,15 @@ typedef struct TargetText {
     int64_t *word;
 } TargetText;
 
+/* Tokens of the target's rows before the text's own. */
+static int64_t tokens_before(const Corpus *corpus)
+{
+    return corpus->options.kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
+}
+
 static TargetText text_of_row(Corpus *corpus)
 {
-    TargetText text = {.first = corpus->options.kind == CORPUS_PAIRS &&
-                                vocab_rules(corpus->vocab)->first >= 0};
+    TargetText text = {.first = tokens_before(corpus)};
     text.tokens = rows_open(&corpus->target, &text.n) + text.first;
     text.n -= text.first;
     return text;
@@ -37,6 +42,24 @@ static void find_words(const Corpus *corpus, const Line *line, TargetText *text)
 {
     text->word = memory_zeroed((size_t)text->n + 1, sizeof *text->word);
     text->n_words = vocab_token_words(corpus->vocab, line, text->tokens, text->n, text->word);
+}
+
+/* Positions that a batch has before the text's own tokens. */
+static int64_t count_before(const Corpus *corpus)
+{
+    return tokens_before(corpus) + (corpus_target_frame(corpus).before >= 0);
+}
+
+ValuedTokens corpus_valued_tokens(const Corpus *corpus, int column, int64_t row)
+{
+    const int64_t before = count_before(corpus), first = tokens_before(corpus),
+                  values = rows_length(&corpus->columns[column], row) /
+                           corpus->options.columns[column].width;
+    return (ValuedTokens){.tokens = corpus->target.ids.data + corpus->target.start[row] + first,
+                          .values = corpus->columns[column].ids.data +
+                                    corpus->columns[column].start[row] +
+                                    before * corpus->options.columns[column].width,
+                          .n = rows_length(&corpus->target, row) > first ? values - before : 0};
 }
 
 static bool refuse_count(Corpus *corpus, const ColumnSpec *spec, const TargetText *text, int64_t n)
@@ -83,11 +106,9 @@ static void place_values(Corpus *corpus, int column, const TargetText *text, int
     if (size)
         memcpy(given, ids->data + ids->count - n * spec->width, size);
     ids->count -= (size_t)(n * spec->width);
-    int64_t before = text->first + (frame.before >= 0), behind = frame.after < 0;
-    int64_t own =
-        text->n > behind ? text->n - behind : 0; /* without an end, the last is not read */
-    if (!before && !own)
-        before = 1;
+    const int64_t behind = frame.after < 0; /* without an end, the last is not read */
+    const int64_t own = text->n > behind ? text->n - behind : 0,
+                  before = count_before(corpus) || own ? count_before(corpus) : 1;
     for (int64_t i = 0; i < before; i++)
         push_value(spec, given, n, 0, ids);
     for (int64_t i = 0; i < own; i++)

@@ -21,6 +21,13 @@ void corpus_reserve(Corpus *corpus, int64_t rows);
 /* Whether the numbers or labels of the column lie beside the corpus's target. (beside_target.c, as
  * the next) */
 bool corpus_is_beside_target(const Corpus *corpus, int column);
+/* ValuedTokens: the n own tokens of a row's target that have numbers or labels of such a column,
+ * and these, as many as the column is wide for each. Without an end, the last token has none. */
+typedef struct ValuedTokens {
+    const int32_t *tokens, *values;
+    int64_t n;
+} ValuedTokens;
+ValuedTokens corpus_valued_tokens(const Corpus *corpus, int column, int64_t row);
 /* Makes of those of the open row, whose target is `line`, one for each position of the target.
  * False: there are as many as neither tokens nor words; corpus->fault says so. */
 bool corpus_fit_target(Corpus *corpus, int column, const Line *line);

@@ -8,27 +8,12 @@
 #include "driver/corpus/prepare_texts.h"
 #include "driver/corpus/survey/digest.h"
 #include "driver/corpus/survey/findings.h"
-#include "driver/corpus/survey/spread.h"
+#include "driver/corpus/survey/record_fields.h"
+#include "runtime/data/corpus_rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Field: what is counted of a column, or of source and target, which have no spec.
- *   lines    its cells in the current cut
- *   counts   how many have each label; entries[i].value is the number */
-typedef struct Field {
-    const char *input, *field;
-    ColumnKind kind;
-    const ColumnSpec *spec;    /* NULL: source or target */
-    bool has_labels, is_label; /* is_label: one a record, and what the record is told apart by */
-    const Lines *lines;
-    LengthSpread characters, words, tokens;
-    int64_t unknown, numbers;
-    Map counts;
-    double sum, least, most;
-} Field;
 
 /* HeldTable: a validation table by hashes of whole records and of their inputs. */
 typedef struct HeldTable {
@@ -48,7 +33,7 @@ typedef struct RecordLook {
     const Vocabulary *vocab; /* NULL: none is given, and tokens are words for what needs some */
     bool has_tokens;         /* as a training has them: all vocabularies are there, or no text is */
     Corpus *corpus;          /* the current record, as a training has it */
-    Field fields[MOST_COLUMNS + 2];
+    RecordField fields[MOST_COLUMNS + 2];
     int n;
     Digest digest;
     LineHashes seen[2];
@@ -60,13 +45,13 @@ typedef struct RecordLook {
 
 static void add_field(RecordLook *look, const char *input, const char *name, const ColumnSpec *spec)
 {
-    Field *field = &look->fields[look->n++];
-    *field = (Field){.input = input,
-                     .field = name,
-                     .kind = spec ? spec->kind : COLUMN_TEXT,
-                     .spec = spec,
-                     .least = INFINITY,
-                     .most = -INFINITY};
+    RecordField *field = &look->fields[look->n++];
+    *field = (RecordField){.input = input,
+                           .field = name,
+                           .kind = spec ? spec->kind : COLUMN_TEXT,
+                           .spec = spec,
+                           .least = INFINITY,
+                           .most = -INFINITY};
     map_init(&field->counts, look->job->arena);
     const bool is_class = spec && spec->kind == COLUMN_INTEGERS && spec->below && spec->width == 1;
     field->has_labels = field->kind == COLUMN_LABELS || is_class;
@@ -145,7 +130,7 @@ find_record(RecordLook *look, RecordKind kind, const RecordPlace *place, const c
     vec_push(arena, finding->examples, example);
 }
 
-static uint64_t hash_cell(RecordLook *look, const Field *field, int64_t i)
+static uint64_t hash_cell(RecordLook *look, const RecordField *field, int64_t i)
 {
     const Lines *lines = field->lines;
     if (lines->tensor) {
@@ -157,7 +142,7 @@ static uint64_t hash_cell(RecordLook *look, const Field *field, int64_t i)
     return hash_bytes(HASH_SEED, lines->at[i].text, lines->at[i].length);
 }
 
-static void count_text(RecordLook *look, Field *field, int64_t i)
+static void count_text(RecordLook *look, RecordField *field, int64_t i)
 {
     digest_line(&look->digest, &field->lines->at[i]);
     length_spread_add(&field->characters, look->digest.characters);
@@ -171,7 +156,7 @@ static void count_texts(RecordLook *look, int64_t i, bool counts, uint64_t hashe
     hashes[WHOLE] = hashes[INPUTS] = HASH_SEED;
     *is_empty = false;
     for (int k = 0; k < look->n; k++) {
-        Field *field = &look->fields[k];
+        RecordField *field = &look->fields[k];
         if (field->kind == COLUMN_TEXT && !field->lines->tensor) {
             if (counts)
                 count_text(look, field, i);
@@ -207,29 +192,8 @@ static const char *refusal_of(RecordLook *look, const CorpusRow *row, Arena *are
     return row->is_refused ? look->corpus->refusal : NULL;
 }
 
-static void count_label(Field *field, const char *text, size_t length)
-{
-    enum { SHORT = 256 };
-    char key[SHORT];
-    length = length < SHORT ? length : SHORT - 1;
-    memcpy(key, text, length);
-    key[length] = 0;
-    map_set(&field->counts, key, (void *)((uintptr_t)map_get(&field->counts, key) + 1));
-}
-
-static void count_value(Field *field, int32_t bits)
-{
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    const double value = field->kind == COLUMN_FLOATS ? (double)number : (double)bits;
-    field->numbers++;
-    field->sum += value;
-    field->least = fmin(field->least, value);
-    field->most = fmax(field->most, value);
-}
-
 /* Ids of a text, as a row has them; how many are unknown. */
-static int64_t count_tokens(Field *field, const Vocabulary *vocab, const Rows *rows)
+static int64_t count_tokens(RecordField *field, const Vocabulary *vocab, const Rows *rows)
 {
     UnknownCount count = {0};
     const int64_t n = rows_length(rows, 0);
@@ -239,14 +203,15 @@ static int64_t count_tokens(Field *field, const Vocabulary *vocab, const Rows *r
     return count.unknown;
 }
 
-/* What a good record's cells hold, which are the corpus's only row; how many tokens are unknown. */
-static int64_t count_row(RecordLook *look)
+/* What a good record's cells hold, which are the corpus's only row; `text`: its target. How many
+ * tokens are unknown. */
+static int64_t count_row(RecordLook *look, const Line *text)
 {
     const Corpus *corpus = look->corpus;
     int64_t unknown = 0;
     int c = 0;
     for (int k = 0; k < look->n; k++) {
-        Field *field = &look->fields[k];
+        RecordField *field = &look->fields[k];
         const bool is_target = !field->spec && field->input == look->model->ports.target;
         const Rows *rows = field->spec ? &corpus->columns[c++]
                            : is_target ? &corpus->target
@@ -258,20 +223,13 @@ static int64_t count_row(RecordLook *look)
             unknown += count_tokens(field, vocab, rows);
             continue;
         }
+        if (field->spec && corpus_is_beside_target(corpus, c - 1)) {
+            record_field_count_beside(look->job->arena, field, look->corpus, c - 1, text,
+                                      look->has_tokens, look->out->records);
+            continue;
+        }
         for (int64_t i = 0; i < rows_length(rows, 0); i++) {
-            const int32_t value = rows->ids.data[i];
-            char text[16];
-            const char *label = text;
-            if (field->has_labels && value < 0)
-                continue; /* no label; of words, none begins here */
-            if (field->kind == COLUMN_LABELS)
-                label = field->spec->labels->words.data[value - field->spec->first];
-            else
-                snprintf(text, sizeof text, "%d", (int)value);
-            if (field->has_labels)
-                count_label(field, label, strlen(label));
-            else
-                count_value(field, value);
+            record_field_count(field, rows->ids.data[i]);
         }
     }
     return unknown;
@@ -339,6 +297,12 @@ static bool find_refused(RecordLook *look, const RecordPlace *place, const Corpu
     return why != NULL;
 }
 
+static const Line *target_of(const RecordPlace *place)
+{
+    const Lines *targets = corpus_targets(place->text);
+    return targets ? &targets->at[place->i] : NULL;
+}
+
 static void look_at_record(RecordLook *look, const RecordPlace *place)
 {
     uint64_t hashes[2];
@@ -350,7 +314,7 @@ static void look_at_record(RecordLook *look, const RecordPlace *place)
         return;
     if (row.is_long && look->has_tokens)
         find_record(look, RECORD_over_length, place, "%lld tokens", (long long)row.tokens);
-    const int64_t unknown = row.is_kept ? count_row(look) : 0;
+    const int64_t unknown = row.is_kept ? count_row(look, target_of(place)) : 0;
     if (unknown && look->has_tokens)
         find_record(look, RECORD_unknown, place, "%lld unknown", (long long)unknown);
     if (is_empty || row.is_empty) {
@@ -461,7 +425,7 @@ static int by_count(const void *a, const void *b)
     return x->n != y->n ? x->n < y->n ? 1 : -1 : strcmp(x->label, y->label);
 }
 
-static SurveyColumn column_of(Arena *arena, const Field *field)
+static SurveyColumn column_of(Arena *arena, const RecordField *field)
 {
     SurveyColumn column = {.input = field->input,
                            .field = field->field,
@@ -473,7 +437,8 @@ static SurveyColumn column_of(Arena *arena, const Field *field)
                            .unknown = field->unknown,
                            .numbers = field->numbers,
                            .least = field->least,
-                           .most = field->most};
+                           .most = field->most,
+                           .example = field->example};
     if (field->numbers)
         column.mean = field->sum / (double)field->numbers;
     if (field->has_labels && field->spec->below)

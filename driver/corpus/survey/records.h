@@ -28,7 +28,9 @@ typedef struct SurveyLabel {
  *   labels              of labels and classes of the same records: n_labels of them, the most
  *                       frequent first
  *   classes             how many labels the model tells apart; 0: any number
- *   numbers             of integers and floats: how many; least, mean and most are of all */
+ *   numbers             of integers and floats: how many; least, mean and most are of all
+ *   example             of numbers or labels beside the text that is predicted: a record's tokens,
+ *                       each with its own, of a record where they differ; NULL: no such column */
 typedef struct SurveyColumn {
     const char *input, *field;
     ColumnKind kind;
@@ -38,6 +40,7 @@ typedef struct SurveyColumn {
     const SurveyLabel *labels;
     size_t n_labels;
     double least, mean, most;
+    const char *example;
 } SurveyColumn;
 
 /* SurveyTable: a validation table.
