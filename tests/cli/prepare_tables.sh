@@ -159,6 +159,26 @@ wrong() { # PATTERN MODEL OPTIONS…
     wrong '--column other=x: no field feeds an input' echo.tfg --data t.tsv $words --column other=x
     head -c 500 t.tsv.gz >cut.tsv.gz
     wrong 'cut.tsv.gz.*: it is compressed by gzip, and ends too early' echo.tfg --data cut.tsv.gz $words
+    # CoNLL's columns are cut at empty lines, and give the shards of the same records in TSV.
+    cp "$root/models/tagger.tfg" tags.tfg
+    awk 'BEGIN { for (i = 0; i < 90; i++) { if (i % 30 == 0) print "-DOCSTART- X O\n"
+        for (k = 0; k <= i % 4; k++) print "w" (i + k) % 7, "x", (k ? "B" : "A"); print "" } }' >t.conll
+    awk 'BEGIN { print "words\ttags" } !NF { if (w) print w "\t" t; w = t = ""; next } /^-DOC/ { next }
+        { w = w (w ? " " : "") $1; t = t (t ? " " : "") $3 }' t.conll >tags.tsv
+    sed 's/$/\r/' t.conll | gzip >t.conll.gz
+    "$tfc" prepare tags.tfg --data tags.tsv $words -o from-tsv 2>err.txt || fail "$(cat err.txt)"
+    for file in t.conll t.conll.gz; do
+        rm -rf from-conll
+        "$tfc" prepare tags.tfg --data $file --column words=1 --column tag=3 $words -o from-conll 2>err.txt || fail "$(cat err.txt)"
+        grep -q "^$file: note: 3 lines are left out: -DOCSTART- and comments$" err.txt || fail "not counted: $(cat err.txt)"
+        tail -c +121 from-tsv/shard-00000.tokens >x.ids
+        tail -c +121 from-conll/shard-00000.tokens | cmp - x.ids || fail "$file is prepared otherwise"
+    done
+    "$tfc" prepare tags.tfg --data t.conll --column words=1 --column tag=3 $words --rows-per-shard 40 -o from-parts 2>err.txt
+    grep -q '90 records of 90 records, 2 columns, 3 shards$' err.txt || fail "not cut: $(cat err.txt)"
+    sed '40s/.*/alone/' t.conll >bad.conll
+    wrong 'bad.conll:40:1: error: the line has 1 field, and there must be at least 3' tags.tfg --data bad.conll $words --column words=1 --column tag=3
+    wrong "CoNLL's columns have no names: take them by their numbers, --column INPUT=NUMBER" tags.tfg --data t.conll $words
     if find no -name '*.tmp-*' | grep .; then fail "a temporary file is left"; fi
     refuses 2 'no text needs a vocabulary' "$tfc" prepare vit.tfg --data all.jsonl $words -o no
     refuses 2 'vocab is missing' "$tfc" prepare echo.tfg --data t.tsv -o no

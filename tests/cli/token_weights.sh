@@ -46,6 +46,14 @@ done
 echo '{"text": "ab c", "weights": [1, 2]}' >pieces.jsonl
 is "of characters" 21111 "$(loss_of own.tfg pieces.jsonl chars:auto)"
 
+# tfc data shows which token has which number: of a vocabulary, or without one of words.
+"$tfc" data own.tfg pieces.jsonl --vocab run >out || fail "no survey"
+grep -q "^    each token with its own, record 1: 'a' 1, 'b' 1, ' ' 1, 'c' 2$" out || fail "pieces: $(cat out)"
+grep -q '^weight: 4 numbers from 1 to 2, mean 1.25$' out || fail "the token before them counts: $(cat out)"
+(echo '{"text": "so be it", "weights": [1, 1, 1]}' && cat n.jsonl) >several.jsonl
+"$tfc" data own.tfg several.jsonl >out || fail "no survey"
+grep -q "^    each token with its own, record 2: 'hello' 1, 'you' 2, 'there' 3$" out || fail "words: $(cat out)"
+
 sed 's/column("text")/column("text", end = 1)/' own.tfg >wrong.tfg
 refuses 1 '`end` is for numbers beside a text, which are float' "$tfc" info wrong.tfg
 

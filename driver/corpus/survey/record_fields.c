@@ -80,7 +80,7 @@ static void put_token(const RecordField *field, const ValuedTokens *valued, int6
                       const char *token, Text *out)
 {
     const int64_t width = field->spec->width;
-    text_add(out, "%s %s", i ? "," : "", token);
+    text_add(out, "%s '%s'", i ? "," : "", token);
     for (int64_t k = 0; k < width; k++) {
         char text[24];
         text_add(out, " %s", value_text(field, valued->values[i * width + k], text));
