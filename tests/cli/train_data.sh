@@ -106,4 +106,6 @@ refuses 2 "column source=en names a field of a table: give the pairs as --data F
 # What is validated on and trained on, too.
 steps=1 train both --data plain.tsv --valid-data sides.tsv || fail "$(cat both.err)"
 grep -q 'sides.tsv:2:1: warning: 1100 of 1100 pairs to validate on are training text, too' both.err || fail "heart: $(cat both.err)"
-! grep -q 'training text, too' one.err || fail "new pairs are known: $(cat one.err)"
+for i in 1 2 3 4 5; do printf 'a a a a a a a b\tb a a a a a a %s\n' $i; done >new.tsv
+steps=1 train fresh --data plain.tsv --valid-data new.tsv || fail "$(cat fresh.err)"
+! grep -q 'training text, too' fresh.err || fail "new pairs are known: $(cat fresh.err)"

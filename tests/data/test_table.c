@@ -112,7 +112,13 @@ static void check_good(Fixture *f, const GoodTable *t)
             assert_string_equal(place.source->path, "t");
         }
     }
-    assert_int_equal(f->diags.list.count, 0);
+    const int64_t left_out = t->format == TABLE_CONLLU ? 3 : t->format == TABLE_CONLL;
+    assert_int_equal(table->left_out, left_out);
+    assert_int_equal(f->diags.list.count, left_out > 0);
+    if (left_out)
+        expect_message(&f->diags, left_out == 1 ? "t: note: 1 line is left out: "
+                                                : "t: note: 3 lines are left out: ");
+    assert_int_equal(f->diags.errors, 0);
 }
 
 static void test_good(void **state)
