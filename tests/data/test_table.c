@@ -99,6 +99,7 @@ static const GoodTable good[] = {
 
 static void check_good(Fixture *f, const GoodTable *t)
 {
+    diag_init(&f->diags, f->arena);
     const Table *table = parse(f, t->format, t->text, strlen(t->text), t->fields, NULL);
     if (!table)
         expect_message(&f->diags, t->text);
