@@ -171,6 +171,29 @@ static void declare_all(Elab *e)
         }
 }
 
+static void list_const(Elab *e, const char *name, const Val *val)
+{
+    Text text = {0};
+    if (val->kind == VAL_NUMBER)
+        text_number(&text, val->number);
+    else if (val->kind == VAL_BOOL)
+        text_string(&text, val->number != 0 ? "true" : "false");
+    else
+        text_quote(&text, val->kind == VAL_STRING ? val->text : "");
+    vec_push(e->arena, e->model->consts, ((ModelConst){name, arena_strdup(e->arena, text.data)}));
+    text_free(&text);
+}
+
+static void list_consts(Elab *e)
+{
+    for (size_t i = 0; i < e->loaded.items.count; i++) {
+        const Node *node = e->loaded.items.data[i];
+        const Decl *decl = holds(node, NODE_CONST) ? map_get(&e->decls, node->name) : NULL;
+        if (decl && decl->state == DECL_DONE && decl->value.kind != VAL_ERROR)
+            list_const(e, node->name, &decl->value);
+    }
+}
+
 /* Params that nothing used: their shapes are checked all the same. */
 static void check_unused_params(Elab *e)
 {
@@ -280,6 +303,7 @@ static void elaborate(Elab *e)
     collect(e);
     declare_dims(e);
     declare_all(e);
+    list_consts(e);
     declare_vocabs(e);
     run_body(e, &e->loaded.items);
     if (!e->diags->errors)

@@ -57,6 +57,11 @@ typedef struct WeightMap {
 #define NEXT_SUFFIX ".next"
 #define HIDDEN_SUFFIX ".hidden"
 
+/* ModelConst: a const and its value, as .tfg and JSON write it: 4, true, "linear". */
+typedef struct ModelConst {
+    const char *name, *value;
+} ModelConst;
+
 typedef struct Model {
     Module *module; /* has the function "model"; passes add those derived from it */
     const char *path;
@@ -65,6 +70,7 @@ typedef struct Model {
     TrainSpec train;
     bool has_train, has_loss;
     VEC(WeightMap) weights;
+    VEC(ModelConst) consts;    /* in the order of reading, without those that others replace */
     VEC(const Source *) files; /* the .tfg and everything it uses, in order of reading */
     VEC(const char *) places;  /* of each file, where the folder of a run keeps it (place.h) */
 } Model;

@@ -4,6 +4,7 @@
 #include "driver/exchange/gguf_export.h"
 #include "driver/exchange/npz_export.h"
 #include "driver/exchange/onnx/export.h"
+#include "driver/exchange/revise.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/published.h"
 #include "driver/run/quantise.h"
@@ -20,16 +21,35 @@ typedef struct Export {
 
 /* Of a run in integers the GGUF has the same ones, unless another type is given. */
 static bool write_gguf(Job *job, const Session *session, const Export *o,
-                       const ModelArgument *model, Store *store, WeightsExport what)
+                       const ModelArgument *model, const char *files, Store *store,
+                       WeightsExport what)
 {
     const char *own = NULL;
     Map floats;
-    if (model->run && !quantise_gguf(job, model->run, session->model->module, &own, &floats))
+    if (!quantise_gguf(job, model->run, session->model->module, &own, &floats))
         return false;
     const char *type = o->type ? o->type : own ? own : "f32";
     if (own && !strcmp(type, own))
         what.floats = &floats;
-    return gguf_export(job, model->run, session->model, store, &what, type, o->out);
+    return gguf_export(job, model->run, files, session->model, store, &what, type, o->out);
+}
+
+/* A format of published models: the files beside the params are as the run is now. */
+static bool write_published(Job *job, Session *session, const Export *o, const ModelArgument *model,
+                            Store *store, const WeightsExport *what)
+{
+    const ReviseOptions options = {
+        .model = model, .format = o->format, .out = o->out, .merges = o->merge};
+    Revised revised;
+    const bool ok =
+        revise_published(job, &options, &revised) &&
+        (!strcmp(o->format, "hf") ? published_write(job, model->run, revised.folder, session->model,
+                                                    store, what, o->type, o->out)
+         : !strcmp(o->format, "marian")
+             ? npz_export(job, model->run, revised.folder, store, what, o->out)
+             : write_gguf(job, session, o, model, revised.folder, store, *what));
+    revise_end(&revised);
+    return ok;
 }
 
 /* The store as the format has it. */
@@ -37,14 +57,10 @@ static bool write_params(Job *job, Session *session, const Export *o, const Mode
                          Store *store, const Map *parts)
 {
     const WeightsExport what = {.only = &o->only, .without = parts};
-    if (!strcmp(o->format, "hf"))
-        return published_write(job, model->run, session->model, store, &what, o->type, o->out);
-    if (!strcmp(o->format, "marian"))
-        return npz_export(job, model->run, store, &what, o->out);
-    if (!strcmp(o->format, "gguf"))
-        return write_gguf(job, session, o, model, store, what);
-    if (strcmp(o->format, "onnx"))
+    if (!strcmp(o->format, "safetensors"))
         return weights_export(job, session->model, store, &what, o->out);
+    if (strcmp(o->format, "onnx"))
+        return write_published(job, session, o, model, store, &what);
     const Function *function = session_function(session, o->function ? o->function : "forward");
     return function && onnx_export(job, function, store, o->out);
 }

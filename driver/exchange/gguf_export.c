@@ -6,7 +6,6 @@
 #include "driver/exchange/gguf_sentences.h"
 #include "driver/exchange/gguf_tokenizer.h"
 #include "driver/exchange/import_config.h"
-#include "driver/run/published.h"
 #include "driver/run/record.h"
 #include "driver/run/vocabularies.h"
 
@@ -154,7 +153,9 @@ static bool check_musts(GgufExport *x)
             : !value ? "absent"
             : value->kind == JV_INTEGER
                 ? arena_printf(x->job->arena, "%lld", (long long)value->integer)
+            : value->kind == JV_NUMBER ? arena_printf(x->job->arena, "%g", value->number)
             : value->kind == JV_STRING ? value->text
+            : value->kind == JV_NULL   ? "null"
             : value->kind == JV_FALSE  ? "false"
             : value->kind == JV_TRUE   ? "true"
                                        : "…";
@@ -195,6 +196,16 @@ static int64_t derived_size(GgufExport *x, const char *published)
     return -1;
 }
 
+/* null where a GGUF without the key means a value. */
+static bool check_null(GgufExport *x, const GgufKey *key)
+{
+    const JsonValue *said = import_config_value(x->job, &x->config, key->published);
+    return !said || said->kind != JV_NULL || config_value(x, key->published) || key->missing == 0 ||
+           job_error(x->job,
+                     "%s: \"%s\" is null, which a GGUF of %s does not say: its readers compute %g",
+                     x->config.source->path, key->published, x->architecture->name, key->missing);
+}
+
 static void put_key(GgufExport *x, const GgufKey *key)
 {
     const JsonValue *value = config_value(x, key->published);
@@ -217,12 +228,16 @@ static bool put_config(GgufExport *x)
     gguf_put_text(&x->writer, "general.architecture", x->architecture->name);
     if (x->type->blocks)
         gguf_put_size(&x->writer, "general.quantization_version", 2);
-    for (const GgufKey *key = keys; key->theirs; key++)
+    bool ok = true;
+    for (const GgufKey *key = keys; ok && key->theirs; key++) {
+        ok = check_null(x, key);
         put_key(x, key);
+    }
     gguf_put_size(&x->writer, own_key(x, "vocab_size"),
                   (uint32_t)import_config_size(x->job, &x->config, "vocab_size"));
     tell_of_window(x, keys);
-    return check_musts(x) && check_scale(x) && (!is_rotary || put_scaling(x, put_widths(x))) &&
+    return ok && check_musts(x) && check_scale(x) &&
+           (!is_rotary || put_scaling(x, put_widths(x))) &&
            (x->config.model->gives != GIVES_VECTORS ||
             gguf_put_pooling(x->job, x->folder, x->architecture->name, &x->writer));
 }
@@ -432,8 +447,6 @@ static TextList theirs_of(Arena *arena, const Model *model)
 
 static bool begin_export(GgufExport *x, const Model *model, const WeightsExport *what)
 {
-    if (!x->folder)
-        return false;
     if (what->only && what->only->count)
         return job_error(x->job, "--format gguf writes all params: leave --only out");
     const TextList theirs = theirs_of(x->job->arena, model);
@@ -451,12 +464,12 @@ static bool begin_export(GgufExport *x, const Model *model, const WeightsExport 
                      x->config.model->type, gguf_architectures(x->job->arena, true));
 }
 
-bool gguf_export(Job *job, const char *run, const Model *model, Store *store,
+bool gguf_export(Job *job, const char *run, const char *files, const Model *model, Store *store,
                  const WeightsExport *what, const char *type, const char *path)
 {
     GgufExport x = {.job = job,
-                    .run = run ? run : "",
-                    .folder = published_folder(job, run, "gguf"),
+                    .run = run,
+                    .folder = files,
                     .type = gguf_type_named(type),
                     .floats = what->floats};
     const int64_t vocab =

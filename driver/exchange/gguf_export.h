@@ -5,9 +5,10 @@
 
 #include "driver/run/weights.h"
 
-/* type: "f32", "f16", "bf16", "q8_0" or "q4_0": of the matrices; vectors are f32. False after
- * errors, such as a run that was not imported, or a model_type that llama.cpp has no name for. */
-bool gguf_export(Job *job, const char *run, const Model *model, Store *store,
+/* files: the folder of the published files, as revise_published gives it. type: "f32", "f16",
+ * "bf16", "q8_0" or "q4_0": of the matrices; vectors are f32. False after errors, such as a
+ * model_type that llama.cpp has no name for. */
+bool gguf_export(Job *job, const char *run, const char *files, const Model *model, Store *store,
                  const WeightsExport *what, const char *type, const char *path);
 
 #endif

@@ -96,6 +96,7 @@ const GgufMust gguf_musts[] = {
     {"gemma2", "hidden_activation", "gelu_pytorch_tanh", false},
     {"gemma2", "layer_types", "2", true},
     {"gemma3_text", "hidden_activation", "gelu_pytorch_tanh", false},
+    {"gemma3_text", "attn_logit_softcapping", "null", false},
     {"qwen2", "use_sliding_window", "false", false},
     {"qwen3", "use_sliding_window", "false", false},
     {"smollm3", "no_rope_layers", "4", true},

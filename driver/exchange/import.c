@@ -9,7 +9,6 @@
 #include "driver/exchange/import_gguf.h"
 #include "driver/exchange/import_labels.h"
 #include "driver/exchange/import_marian.h"
-#include "driver/exchange/import_sentences.h"
 #include "driver/exchange/import_text.h"
 #include "driver/exchange/import_tokenizer.h"
 #include "driver/exchange/import_weights.h"
@@ -48,21 +47,6 @@ static ImportWeights weights_of(const Import *m)
 
 /* ---- tokenizer ---- */
 
-/* Published tables have rows for no token, so that their size is a round number. */
-static bool fit_size(Import *m)
-{
-    int64_t rows = import_config_size(m->job, &m->config, "vocab_size");
-    int64_t size = vocab_size(m->vocab);
-    if (rows < size)
-        return job_error(m->job,
-                         "the vocabulary has %lld tokens, but config.json's vocab_size is %lld",
-                         (long long)size, (long long)rows);
-    if (rows > size)
-        vec_push(m->job->arena, m->tokens,
-                 arena_printf(m->job->arena, "size=%lld", (long long)rows));
-    return true;
-}
-
 static bool set_rules(Import *m, const TextList *rules)
 {
     return token_rules_set(m->vocab, &m->job->diags, rules->data, rules->count);
@@ -72,7 +56,7 @@ static bool set_rules(Import *m, const TextList *rules)
 static bool read_vocabulary(Import *m)
 {
     m->vocab = import_tokenizer(m->job, m->folder, m->options->source, &m->config);
-    return m->vocab && fit_size(m) &&
+    return m->vocab && import_config_rows(m->job, &m->config, m->vocab, &m->tokens) &&
            import_config_tokens(m->job, &m->config, m->vocab, &m->tokens) &&
            set_rules(m, &m->tokens) && set_rules(m, &m->options->tokens);
 }
@@ -120,9 +104,7 @@ static bool write_model(Import *m)
              : m->origin == m->folder ? "/config.json"
                                       : m->origin_file,
              model_name(m), m->config.model->files[0]);
-    bool ok = import_config_model(m->job, &m->config, m->vocab, &text) &&
-              (!import_sentences_is(m->job, m->folder) ||
-               import_sentences_model(m->job, m->folder, &text)) &&
+    bool ok = import_config_model(m->job, m->folder, &m->config, m->vocab, &text) &&
               copy_models(m) && write_file(m, "model.tfg", text.data, text.length);
     text_free(&text);
     return ok;
@@ -145,13 +127,7 @@ static bool keep_published(Import *m)
 /* What stands around texts, beside the ids of config.json. */
 static bool read_text_rule(Import *m, const ModelPorts *ports)
 {
-    bool ok = true;
-    if (ports->is_table)
-        ok = import_text_frame(m->job, m->folder, m->vocab, &m->tokens);
-    else if (ports->source)
-        ok = import_text_source(m->job, m->folder, &m->config, m->vocab, &m->tokens);
-    else if (ports->target)
-        ok = import_text_tokens(m->job, m->folder, &m->config, m->vocab, &m->tokens);
+    const bool ok = import_text_rule(m->job, m->folder, &m->config, ports, m->vocab, &m->tokens);
     m->tokens = import_text_rules(m->job->arena, &m->tokens, &m->options->tokens);
     return ok && set_rules(m, &m->tokens);
 }

@@ -35,9 +35,14 @@ bool import_config_generation(Job *job, const char *folder, ImportConfig *config
  * (published_tokens.h) what either file says, of a list the first. NULL: the key is absent, and its
  * absence means no value. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
-/* Appends the lines of model.tfg after `use`: consts and the activation. False after errors.
- * (import_config_lines.c, with import_config_tokens) */
-bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out);
+/* Appends the lines of model.tfg after `use`: consts, the activation, and the pooling that the
+ * folder's other files say. False after errors. (import_config_lines.c, as are the next two) */
+bool import_config_model(Job *job, const char *folder, const ImportConfig *config,
+                         const Vocabulary *vocab, Text *out);
+/* Appends the rule "size=N" where the model has rows for no token: published tables are of a round
+ * size. False after an error: it has fewer rows than there are tokens. */
+bool import_config_rows(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                        TextList *tokens);
 /* Appends rules of the vocabulary (token_rules.h); false after errors. */
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                           TextList *tokens);
@@ -46,6 +51,13 @@ int64_t import_config_size(Job *job, const ImportConfig *config, const char *key
 /* Of a key of IMPORT_LAYERS: each how many-th layer sees all tokens; 0: none does. -1: there is no
  * such key, or its layers are not each n-th. (import_config_check.c) */
 int64_t import_config_layers(Job *job, const ImportConfig *config, const char *key);
+
+/* ImportActivation: the function of the block `activation` (IMPORT_ACTIVATION), by its word in
+ * config.json and by its name in .tfg. */
+typedef struct ImportActivation {
+    const char *theirs, *ours;
+} ImportActivation;
+extern const ImportActivation import_activations[]; /* up to one whose `theirs` is NULL */
 
 /* ---- what its files share ---- */
 

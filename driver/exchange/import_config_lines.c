@@ -2,28 +2,25 @@
 #include "driver/exchange/import_config.h"
 #include "driver/exchange/import_json.h"
 #include "driver/exchange/import_labels.h"
+#include "driver/exchange/import_sentences.h"
 #include "runtime/data/token_rules.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-typedef struct Activation {
-    const char *theirs, *ours;
-} Activation;
-
-static const Activation activations[] = {
+/* Of several words for one function, the first is written. */
+const ImportActivation import_activations[] = {
     {"relu", "relu"},          {"gelu", "gelu"},
     {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
     {"silu", "silu"},          {"swish", "silu"},
-    {"tanh", "tanh"}};
-enum { N_ACTIVATIONS = sizeof activations / sizeof activations[0] };
+    {"tanh", "tanh"},          {NULL, NULL}};
 
 static bool put_activation(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
 {
     const JsonValue *value = import_config_value(job, config, row->key);
-    for (int i = 0; value && value->kind == JV_STRING && i < N_ACTIVATIONS; i++)
-        if (!strcmp(value->text, activations[i].theirs)) {
-            text_add(out, "\nblock activation(x) { return %s(x) }\n", activations[i].ours);
+    for (const ImportActivation *is = import_activations; is->theirs; is++)
+        if (value && value->kind == JV_STRING && !strcmp(value->text, is->theirs)) {
+            text_add(out, "\nblock activation(x) { return %s(x) }\n", is->ours);
             return true;
         }
     return import_config_refuse(
@@ -140,7 +137,8 @@ static bool put_row(Job *job, const ImportConfig *config, const Vocabulary *voca
     }
 }
 
-bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary *vocab, Text *out)
+bool import_config_model(Job *job, const char *folder, const ImportConfig *config,
+                         const Vocabulary *vocab, Text *out)
 {
     bool ok = true;
     for (const ImportRow *row = config->model->rows; row->key; row++)
@@ -149,7 +147,7 @@ bool import_config_model(Job *job, const ImportConfig *config, const Vocabulary 
     for (const ImportRow *row = config->model->rows; row->key; row++)
         if (row->kind == IMPORT_ACTIVATION)
             ok = put_activation(job, config, row, out) && ok;
-    return ok;
+    return ok && (!import_sentences_is(job, folder) || import_sentences_model(job, folder, out));
 }
 
 /* Appends the row's rule. False after an error, which names the file that says the id. */
@@ -178,5 +176,19 @@ bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary
     for (const ImportRow *row = config->model->rows; row->key; row++)
         if (row->kind == IMPORT_TOKEN && !put_token_rule(job, config, vocab, row, tokens))
             return false;
+    return true;
+}
+
+bool import_config_rows(Job *job, const ImportConfig *config, const Vocabulary *vocab,
+                        TextList *tokens)
+{
+    const int64_t rows = import_config_size(job, config, "vocab_size");
+    const int64_t size = vocab_size(vocab);
+    if (rows < size)
+        return job_error(job,
+                         "the vocabulary has %lld tokens, but config.json's vocab_size is %lld",
+                         (long long)size, (long long)rows);
+    if (rows > size)
+        vec_push(job->arena, *tokens, arena_printf(job->arena, "size=%lld", (long long)rows));
     return true;
 }

@@ -151,8 +151,6 @@ void import_marian_class(JsonWriter *json, int64_t tokens, int64_t end, bool is_
     json_put_bool(json, "static_position_embeddings", true);
 }
 
-/* Marian's sines and cosines turn by 10000 ^ (-i / (d / 2 - 1)) a token, i from 0 (its
- * sinusoidalPositionEmbeddings); those of Hugging Face's classes by 10000 ^ (-i / (d / 2)). */
 static bool write_config(Marian *m)
 {
     Text text = {0};
@@ -168,7 +166,7 @@ static bool write_config(Marian *m)
     json_put_integer(&json, "decoder_attention_heads",
                      import_config_size(m->job, &m->config, "transformer-heads"));
     double d = (double)import_config_size(m->job, &m->config, "dim-emb");
-    json_put_number(&json, "position_base", pow(10000, d / (d - 2)), 17);
+    json_put_number(&json, "position_base", marian_position_base(d), 17);
     json_close(&json, '}');
     text_string(&text, "\n");
     ok = ok && write_file(m, "config.json", &text);

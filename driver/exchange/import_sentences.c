@@ -6,16 +6,14 @@
 
 #include <string.h>
 
-static const char modules_file[] = "modules.json";
+static const char modules_file[] = SENTENCES_MODULES;
 
-/* The ways of pooling, by the key that switches each on, and by their word in newer files. */
-static const struct {
-    const char *key, *word, *ours;
-} poolings[] = {{"pooling_mode_mean_tokens", "mean", "mean"},
-                {"pooling_mode_cls_token", "cls", "cls"},
-                {"pooling_mode_max_tokens", "max", "max"},
-                {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", "mean_sqrt_len"}};
-enum { N_POOLINGS = sizeof poolings / sizeof poolings[0] };
+const SentencesPooling sentences_poolings[] = {
+    {"pooling_mode_mean_tokens", "mean", "mean"},
+    {"pooling_mode_cls_token", "cls", "cls"},
+    {"pooling_mode_max_tokens", "max", "max"},
+    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens", "mean_sqrt_len"},
+    {NULL, NULL, NULL}};
 
 bool import_sentences_is(Job *job, const char *folder)
 {
@@ -27,9 +25,9 @@ bool import_sentences_is(Job *job, const char *folder)
 /* Of a key, or of a word. */
 static const char *pooling_of(const char *said)
 {
-    for (int i = 0; i < N_POOLINGS; i++)
-        if (!strcmp(said, poolings[i].key) || !strcmp(said, poolings[i].word))
-            return poolings[i].ours;
+    for (const SentencesPooling *pooling = sentences_poolings; pooling->key; pooling++)
+        if (!strcmp(said, pooling->key) || !strcmp(said, pooling->word))
+            return pooling->ours;
     return NULL;
 }
 
@@ -145,7 +143,7 @@ static bool read_longest(Job *job, const char *folder, const char *file, const c
 /* The longest text; and what is done to texts before the tokenizer. */
 static bool read_texts(Job *job, const char *folder, Text *out)
 {
-    static const char file[] = "sentence_bert_config.json";
+    static const char file[] = SENTENCES_TEXTS;
     const JsonValue *json;
     bool found;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))
@@ -156,7 +154,7 @@ static bool read_texts(Job *job, const char *folder, Text *out)
                      "%s/%s: \"do_lower_case\" is true: capitals become small there before the "
                      "tokenizer; if yours keeps them, write texts in small letters",
                      folder, file);
-    return read_longest(job, folder, file, "max_seq_length", &found, out) &&
+    return read_longest(job, folder, file, SENTENCES_LONGEST, &found, out) &&
            (found ||
             read_longest(job, folder, "tokenizer_config.json", "model_max_length", &found, out));
 }

@@ -7,6 +7,17 @@
 #include "base/text.h"
 #include "driver/session/job.h"
 
+#define SENTENCES_MODULES "modules.json"
+#define SENTENCES_TEXTS "sentence_bert_config.json"
+#define SENTENCES_LONGEST "max_seq_length" /* of it, in tokens */
+
+/* SentencesPooling: a way of pooling, by the key that switches it on, by its word in newer files
+ * ("pooling_mode"), and in models/sentences.tfg. */
+typedef struct SentencesPooling {
+    const char *key, *word, *ours;
+} SentencesPooling;
+extern const SentencesPooling sentences_poolings[]; /* up to one whose `key` is NULL */
+
 /* Whether the folder is of this kind. */
 bool import_sentences_is(Job *job, const char *folder);
 /* ImportSentences: how a vector is made of what the encoder gives.

@@ -161,3 +161,13 @@ bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config
     add_rule(job, "newline", vocab, -1, tokens);
     return put_stops(job, config, vocab, tokens);
 }
+
+bool import_text_rule(Job *job, const char *folder, const ImportConfig *config,
+                      const ModelPorts *ports, const Vocabulary *vocab, TextList *tokens)
+{
+    if (ports->is_table)
+        return import_text_frame(job, folder, vocab, tokens);
+    if (ports->source)
+        return import_text_source(job, folder, config, vocab, tokens);
+    return !ports->target || import_text_tokens(job, folder, config, vocab, tokens);
+}

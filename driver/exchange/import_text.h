@@ -3,6 +3,7 @@
 #define DRIVER_EXCHANGE_IMPORT_TEXT_H
 
 #include "driver/exchange/import_config.h"
+#include "driver/ports/ports.h"
 
 /* Appends rules of the vocabulary (runtime/data/token_rules.h) from the files of a published
  * folder:
@@ -25,6 +26,9 @@ bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, Te
  * stops. */
 bool import_text_source(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens);
+/* The one of these that the model's inputs call for; of other models, none. */
+bool import_text_rule(Job *job, const char *folder, const ImportConfig *config,
+                      const ModelPorts *ports, const Vocabulary *vocab, TextList *tokens);
 /* The rules of a run: those that were read, but for stops where others are said, and then those
  * that --token says. */
 TextList import_text_rules(Arena *arena, const TextList *read, const TextList *said);

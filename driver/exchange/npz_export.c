@@ -6,8 +6,8 @@
 #include "driver/formats/npz.h"
 #include "driver/exchange/npz_marian.h"
 #include "driver/exchange/npz_yaml.h"
-#include "driver/run/published.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LARGEST_SETTINGS = 1 << 20 };
@@ -16,7 +16,7 @@ typedef struct NpzExport {
     Job *job;
     Store *store;
     const WeightsExport *what;
-    const char *published; /* what the run keeps of its model */
+    const char *published; /* the folder of the model's files */
     ImportConfig config;
     MarianNames names;
     int64_t n_tokens; /* without <pad> */
@@ -24,8 +24,6 @@ typedef struct NpzExport {
 
 static bool read_config(NpzExport *x, const char *run)
 {
-    if (!x->published)
-        return false;
     if (!import_config_read(x->job, x->published, NULL, &x->config))
         return false;
     if (strcmp(x->config.model->type, marian_settings.type))
@@ -193,16 +191,36 @@ static bool check_sides(NpzExport *x)
                      x->config.source->path);
 }
 
-bool npz_export(Job *job, const char *run, Store *store, const WeightsExport *what,
-                const char *path)
+/* Marian's models end at </s> and begin with nothing, and their positions turn in one way. */
+static bool check_unsaid(NpzExport *x)
 {
-    NpzExport x = {.job = job,
-                   .store = store,
-                   .what = what,
-                   .published = published_folder(job, run, "marian")};
+    static const char none[] = "it has no place in Marian's settings";
+    const char *file, *path = x->config.source->path;
+    const int64_t end = import_config_size(x->job, &x->config, published_ends.key);
+    const JsonValue *ends = import_config_token(x->job, &x->config, &published_ends, &file);
+    const JsonValue *first = import_config_value(x->job, &x->config, "forced_bos_token_id");
+    const JsonValue *base = import_config_value(x->job, &x->config, "position_base");
+    const bool one_end = !ends || ends->kind == JV_NULL ||
+                         (ends->kind == JV_LIST && ends->n == 1) ||
+                         (ends->kind == JV_INTEGER && ends->integer == end);
+    if (first && first->kind != JV_NULL)
+        return job_error(x->job, "%s: \"forced_bos_token_id\" is said, and %s", path, none);
+    if (!one_end)
+        return job_error(x->job, "%s: \"%s\" names several ends, and %s", path, published_ends.key,
+                         none);
+    const double width = (double)import_config_size(x->job, &x->config, "d_model");
+    return !base || base->kind == JV_NULL ||
+           fabs(base->number - marian_position_base(width)) <= 1e-6 * base->number ||
+           job_error(x->job, "%s: \"position_base\" is %g, and %s", path, base->number, none);
+}
+
+bool npz_export(Job *job, const char *run, const char *files, Store *store,
+                const WeightsExport *what, const char *path)
+{
+    NpzExport x = {.job = job, .store = store, .what = what, .published = files};
     if (what->only && what->only->count)
         return job_error(job, "--format marian writes all params: leave --only out");
-    if (!read_config(&x, run) || !check_sides(&x))
+    if (!read_config(&x, run) || !check_sides(&x) || !check_unsaid(&x))
         return false;
     x.names = marian_names(job->arena, import_config_size(job, &x.config, "encoder_layers"),
                            import_config_size(job, &x.config, "decoder_layers"));

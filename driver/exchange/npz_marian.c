@@ -2,6 +2,7 @@
 #include "driver/exchange/npz_marian.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* ---- settings ---- */
 
@@ -42,6 +43,8 @@ static const ImportRow settings[] = {
     ROW(IGNORE, NULL, NULL, NULL)};
 
 const ImportModel marian_settings = {.type = "marian", .files = {"marian.tfg"}, .rows = settings};
+
+double marian_position_base(double width) { return pow(10000, width / (width - 2)); }
 
 /* ---- arrays ---- */
 

@@ -11,6 +11,10 @@
 #define MARIAN_SETTINGS "special:model.yml"
 /* The table of embeddings. */
 #define MARIAN_EMBEDDING "Wemb"
+/* What Marian's positions turn by in a model of that width (const position_base): sines and cosines
+ * by 10000 ^ (-i / (d / 2 - 1)) a token, i from 0 (its sinusoidalPositionEmbeddings); those of
+ * Hugging Face's classes by 10000 ^ (-i / (d / 2)). */
+double marian_position_base(double width);
 /* The settings, under Marian's keys: `to` of an IMPORT_RENAME is the key of Hugging Face's
  * config.json, `to` of an IMPORT_MUST the value that the model is written for. */
 extern const ImportModel marian_settings;

@@ -12,25 +12,25 @@
 
 /* By their names in transformers' and sentence-transformers' documentation, and Marian's settings
  * (import_marian.h); a folder has some of them. */
-static const char *const files[] = {"config.json",
-                                    "generation_config.json",
-                                    "tokenizer.json",
-                                    "tokenizer_config.json",
-                                    "vocab.json",
-                                    "source.spm",
-                                    "target.spm",
-                                    "spiece.model",
-                                    "tokenizer.model",
-                                    "sentencepiece.bpe.model",
-                                    "merges.txt",
-                                    "special_tokens_map.json",
-                                    "added_tokens.json",
-                                    "model.yml",
-                                    "modules.json",
-                                    "sentence_bert_config.json",
-                                    "1_Pooling/config.json",
-                                    "config_sentence_transformers.json"};
-enum { N_FILES = sizeof files / sizeof files[0], LARGEST_FILE = 256 << 20 };
+static const char *const kept_names[] = {"config.json",
+                                         "generation_config.json",
+                                         "tokenizer.json",
+                                         "tokenizer_config.json",
+                                         "vocab.json",
+                                         "source.spm",
+                                         "target.spm",
+                                         "spiece.model",
+                                         "tokenizer.model",
+                                         "sentencepiece.bpe.model",
+                                         "merges.txt",
+                                         "special_tokens_map.json",
+                                         "added_tokens.json",
+                                         "model.yml",
+                                         "modules.json",
+                                         "sentence_bert_config.json",
+                                         "1_Pooling/config.json",
+                                         "config_sentence_transformers.json"};
+enum { N_FILES = sizeof kept_names / sizeof kept_names[0], LARGEST_FILE = 256 << 20 };
 
 /* Copies the files of `from`, which is the folder `whole` or lies in it, to `to`, which is the
  * folder `own` or lies in it. */
@@ -39,19 +39,25 @@ static bool copy_files(Job *job, const char *whole, const char *from, const char
 {
     bool ok = file_make_own_folder(&job->diags, own, to);
     for (int i = 0; ok && i < N_FILES; i++) {
-        if (!file_exists(file_in(job->arena, from, files[i])))
+        if (!file_exists(file_in(job->arena, from, kept_names[i])))
             continue;
         const Source *file =
-            job_read(job, whole, file_in(job->arena, from, files[i]), LARGEST_FILE);
-        const char *slash = strchr(files[i], '/');
+            job_read(job, whole, file_in(job->arena, from, kept_names[i]), LARGEST_FILE);
+        const char *slash = strchr(kept_names[i], '/');
         const char *folder =
-            slash ? arena_strndup(job->arena, files[i], (size_t)(slash - files[i])) : NULL;
+            slash ? arena_strndup(job->arena, kept_names[i], (size_t)(slash - kept_names[i]))
+                  : NULL;
         ok = file &&
              (!slash || file_make_own_folder(&job->diags, own, file_in(job->arena, to, folder))) &&
-             file_write_own(&job->diags, file_in(job->arena, to, files[i]), file->text,
+             file_write_own(&job->diags, file_in(job->arena, to, kept_names[i]), file->text,
                             file->length);
     }
     return ok;
+}
+
+bool published_copy(Job *job, const char *from, const char *to)
+{
+    return copy_files(job, from, from, to, to);
 }
 
 /* Where a run keeps them. */
@@ -146,12 +152,12 @@ static bool check_names(Job *job, const Model *model, Store *store, const Weight
     return true;
 }
 
-static bool write_published(Job *job, const char *run, const Model *model, Store *store,
+static bool write_published(Job *job, const char *files, const Model *model, Store *store,
                             const WeightsExport *what, const char *folder)
 {
     return weights_export(job, model, store, what,
                           file_in(job->arena, folder, "model.safetensors")) &&
-           copy_files(job, run, kept(job, run), folder, folder);
+           published_copy(job, files, folder);
 }
 
 const char *published_folder(Job *job, const char *run, const char *format)
@@ -168,11 +174,9 @@ const char *published_folder(Job *job, const char *run, const char *format)
     return NULL;
 }
 
-bool published_write(Job *job, const char *run, const Model *model, Store *store,
+bool published_write(Job *job, const char *run, const char *files, const Model *model, Store *store,
                      const WeightsExport *what, const char *type, const char *folder)
 {
-    if (!published_folder(job, run, "hf"))
-        return false;
     if (what->only && what->only->count)
         return job_error(job, "--format hf writes all params: leave --only out");
     if (!ownership_check_folder(job, OWN_PUBLISHED, folder) ||
@@ -186,7 +190,7 @@ bool published_write(Job *job, const char *run, const Model *model, Store *store
     typed.types = type ? NULL : &types;
     NewFolder new;
     if (!new_folder_is_free(folder)) /* of an export, whose files are replaced one by one */
-        return write_published(job, run, model, store, &typed, folder);
+        return write_published(job, files, model, store, &typed, folder);
     return new_folder_begin(job, folder, &new) &&
-           new_folder_end(&new, write_published(job, run, model, store, &typed, new.made));
+           new_folder_end(&new, write_published(job, files, model, store, &typed, new.made));
 }

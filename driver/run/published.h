@@ -16,11 +16,13 @@ bool published_keep_types(Job *job, const Shards *weights, const char *run);
  * it has none, since neither the run (which may be NULL) nor what it was trained from was imported,
  * or its files do not lie in the run. */
 const char *published_folder(Job *job, const char *run, const char *format);
-/* Writes FOLDER: the run's copies of these files, and the params as model.safetensors. `type`: that
- * of floats, "f32", "f16" or "bf16"; NULL: the types that the published weights had. False after
- * errors, such as a run that was not imported, a `what` that selects params, a folder that is not
- * tfc's, or a param that has no name in the model's weights block. */
-bool published_write(Job *job, const char *run, const Model *model, Store *store,
+/* Copies these files from one folder to another, which exists. False after errors. */
+bool published_copy(Job *job, const char *from, const char *to);
+/* Writes FOLDER: these files as they lie in `files`, and the params as model.safetensors. `type`:
+ * that of floats, "f32", "f16" or "bf16"; NULL: the types that the published weights had. False
+ * after errors, such as a `what` that selects params, a folder that is not tfc's, or a param that
+ * has no name in the model's weights block. */
+bool published_write(Job *job, const char *run, const char *files, const Model *model, Store *store,
                      const WeightsExport *what, const char *type, const char *folder);
 
 #endif

@@ -170,6 +170,30 @@ cp changed.json gemma3_text/config.json
 "$tfc" import gemma3_text -o changed.run
 refuses 1 '"query_pre_attn_scalar" is 33, which a GGUF of gemma3 does not say: its readers compute 32' \
     "$tfc" export changed.run -o no.gguf
+caps() { # caps KIND KEY=VALUE…: what refuses the GGUF of that config.json
+    rm -rf caps caps.run
+    python3 "$root/tests/cli/llama_cpp.py" "$1" caps
+    python3 - "$@" <<'END'
+import json, sys
+config = json.load(open("caps/config.json"))
+for word in sys.argv[2:]:
+    key, value = word.split("=")
+    config[key] = json.loads(value)
+json.dump(config, open("caps/config.json", "w"))
+END
+    "$tfc" import caps -o caps.run 2>err.txt || fail "$(cat err.txt)"
+}
+for key in attn_logit_softcapping=50 final_logit_softcapping=30 sliding_window=4096; do
+    caps gemma2 "${key%=*}=null"
+    refuses 1 "\"${key%=*}\" is null, which a GGUF of gemma2 does not say: its readers compute ${key#*=}" \
+        "$tfc" export caps.run -o no.gguf
+done
+caps gemma3_text attn_logit_softcapping=20.5
+refuses 1 '"attn_logit_softcapping" is 20.5, which a GGUF of gemma3 does not say: its readers compute null' \
+    "$tfc" export caps.run -o no.gguf
+caps gemma3_text final_logit_softcapping=10
+"$tfc" export caps.run -o caps.gguf 2>err.txt && rm -rf changed.run && "$tfc" import caps.gguf -o changed.run || fail "$(cat err.txt)"
+grep -q '^const logit_cap = 10' changed.run/model.tfg || fail "the cap is lost: $(cat changed.run/model.tfg)"
 for change in 0:overlaps 4:'no multiple of the alignment, 32'; do
     python3 - f32.gguf "${change%%:*}" >other.gguf <<'END'
 import struct, sys

@@ -58,7 +58,7 @@ static const char *lines_of(Fixture *f, const Vocabulary *vocab, const char *pat
     Text text = {0};
     TextList tokens = {0};
     const bool ok = import_config_read(job, f->folder, NULL, &config) &&
-                    import_config_model(job, &config, vocab, &text) &&
+                    import_config_model(job, f->folder, &config, vocab, &text) &&
                     import_config_tokens(job, &config, vocab, &tokens);
     if (!ok)
         fail_msg("%s: %s", path, job->diags.list.data[0].message);

@@ -163,7 +163,7 @@ static bool read_config(Job *job, const char *folder)
             row->kind == IMPORT_TOKEN ? import_config_value(job, &config, row->key) : NULL;
         need(!id || id->kind == JV_NULL || rule_of(vocab, row->to) == id->integer);
     }
-    ok = ok && import_config_model(job, &config, vocab, &model);
+    ok = ok && import_config_model(job, folder, &config, vocab, &model);
     text_free(&model);
     return ok;
 }
