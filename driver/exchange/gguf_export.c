@@ -271,15 +271,22 @@ static void add_end(Ids *ends, int64_t id)
         ids_push(ends, (int32_t)id);
 }
 
-/* Where the run's texts end, the published end first if it is among them. A translation ends at its
- * end token, too; what never ends is said to end as published, since a GGUF names an end. */
+static bool is_pair(const GgufExport *x)
+{
+    return import_config_row(&x->config, "decoder_start_token_id") != NULL;
+}
+
+/* Where the run's texts end. First stands the token that ends a text of the model, which a GGUF
+ * calls so, too, else the published end if it is among them. A translation ends at its end token,
+ * too; what never ends is said to end as published, since a GGUF names an end. */
 static Ids find_ends(GgufExport *x, const Vocabulary *vocab)
 {
     const TokenRules *rules = vocab_rules(vocab);
-    const int64_t published = import_config_size(x->job, &x->config, published_ends.key);
-    const bool is_pair = import_config_row(&x->config, "decoder_start_token_id") != NULL;
+    const bool has_end = !is_pair(x) && rules->text.end >= 0;
+    const int64_t published =
+        has_end ? rules->text.end : import_config_size(x->job, &x->config, published_ends.key);
     Ids ends = {0};
-    if (is_pair)
+    if (is_pair(x))
         add_end(&ends, rules->end);
     for (int32_t i = 0; i < rules->text.n_stops; i++)
         add_end(&ends, rules->text.stops[i]);
@@ -308,6 +315,30 @@ static void put_ends(GgufExport *x, const Vocabulary *vocab)
     ids_free(&ends);
 }
 
+/* A GGUF has one token that ends a text of the model and what is generated. */
+static bool check_end(GgufExport *x, const Vocabulary *vocab)
+{
+    const TextRule *text = &vocab_rules(vocab)->text;
+    bool stops = !text->n_stops || text->end < 0 || is_pair(x);
+    for (int32_t i = 0; i < text->n_stops; i++)
+        stops = stops || text->stops[i] == text->end;
+    return stops ||
+           job_error(x->job,
+                     "%s: its token text-end is '%s', at which no text stops: a GGUF has one token "
+                     "for both (--token stop=TOKEN of tfc import)",
+                     x->run, text_visible_name(x->job->arena, vocab_token(vocab, text->end)));
+}
+
+/* The id of a token by its row: of a text's first token what the run's texts begin with. -1: there
+ * is none. */
+static int64_t find_id(GgufExport *x, const PublishedToken *token, const TokenRules *rules)
+{
+    const bool begins = !is_pair(x) && !strcmp(token->key, "bos_token_id");
+    if (begins && rules->text.begin >= 0)
+        return rules->text.begin;
+    return token->gguf[0] ? import_config_size(x->job, &x->config, token->key) : -1;
+}
+
 /* Special tokens, and which of them stand around a text: by the run's rules. */
 static bool put_tokens(GgufExport *x)
 {
@@ -324,13 +355,13 @@ static bool put_tokens(GgufExport *x)
         return false;
     vocab_set_stream(vocab, record.kind == CORPUS_STREAM);
     for (const PublishedToken *token = published_tokens; token->key; token++) {
-        const int64_t id = token->gguf[0] ? import_config_size(x->job, &x->config, token->key) : -1;
+        const int64_t id = find_id(x, token, vocab_rules(vocab));
         if (id >= 0 && strcmp(token->key, published_ends.key) != 0)
             gguf_put_size(&x->writer, token_key(x, token->gguf[0]), (uint32_t)id);
     }
     put_ends(x, vocab);
     put_frames(x, &record);
-    return true;
+    return check_end(x, vocab);
 }
 
 /* ---- tensors ---- */

@@ -43,8 +43,8 @@ JsonValue *json_edit_object(Arena *arena, JsonValue *object, const char *key)
 void json_edit_set(Arena *arena, JsonValue *object, const char *path, JsonValue value)
 {
     for (const char *point; (point = strchr(path, '.')); path = point + 1)
-        object = json_edit_object(arena, object,
-                                  arena_strndup(arena, path, (size_t)(point - path)));
+        object =
+            json_edit_object(arena, object, arena_strndup(arena, path, (size_t)(point - path)));
     json_edit_member(arena, object, path, value);
 }
 

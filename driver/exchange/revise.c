@@ -13,7 +13,7 @@ void revise_quiet(Revise *r) { r->quiet = job_quiet(r->job, r->job->arena); }
 
 /* ---- files ---- */
 
-static RevisedFile *find_file(Revise *r, const char *name)
+static RevisedFile *find_revised_file(Revise *r, const char *name)
 {
     for (size_t i = 0; i < r->files.count; i++)
         if (!strcmp(r->files.data[i].name, name))
@@ -21,19 +21,19 @@ static RevisedFile *find_file(Revise *r, const char *name)
     return NULL;
 }
 
-static RevisedFile *add_file(Revise *r, const char *name)
+static RevisedFile *add_revised_file(Revise *r, const char *name)
 {
-    RevisedFile *file = find_file(r, name);
+    RevisedFile *file = find_revised_file(r, name);
     if (file)
         return file;
     vec_push(r->job->arena, r->files, ((RevisedFile){.name = name}));
-    return find_file(r, name);
+    return find_revised_file(r, name);
 }
 
 JsonValue *revise_read(Revise *r, const char *name, bool makes)
 {
     Job *quiet = &r->quiet;
-    const RevisedFile *file = find_file(r, name);
+    const RevisedFile *file = find_revised_file(r, name);
     if (file && (file->json || file->is_changed))
         return file->json;
     const char *path = file_in(quiet->arena, r->folder, name), *problem;
@@ -46,11 +46,11 @@ JsonValue *revise_read(Revise *r, const char *name, bool makes)
         *json = (JsonValue){.kind = JV_OBJECT};
     }
     if (json)
-        add_file(r, name)->json = json;
+        add_revised_file(r, name)->json = json;
     return json;
 }
 
-void revise_changed(Revise *r, const char *name) { add_file(r, name)->is_changed = true; }
+void revise_changed(Revise *r, const char *name) { add_revised_file(r, name)->is_changed = true; }
 
 void revise_set(Revise *r, const char *name, const char *key, JsonValue value)
 {
@@ -65,7 +65,7 @@ void revise_replace(Revise *r, const char *name, const char *bytes, size_t size)
 {
     if (!bytes && !file_exists(file_in(r->job->arena, r->folder, name)))
         return;
-    RevisedFile *file = add_file(r, name);
+    RevisedFile *file = add_revised_file(r, name);
     *file = (RevisedFile){.name = file->name, .bytes = bytes, .size = size, .is_changed = true};
 }
 
@@ -77,7 +77,7 @@ static bool has_edits(const Revise *r)
     return false;
 }
 
-static bool write_file(Revise *r, const char *to, const RevisedFile *file)
+static bool write_revised_file(Revise *r, const char *to, const RevisedFile *file)
 {
     const char *path = file_in(r->job->arena, to, file->name);
     Text text = {0};
@@ -89,9 +89,8 @@ static bool write_file(Revise *r, const char *to, const RevisedFile *file)
         json_edit_print(file->json, &text);
     else
         text_put(&text, file->bytes, file->size);
-    const bool ok =
-        file_make_own_folder(&r->job->diags, to, file_folder(r->job->arena, path)) &&
-        file_write_own(&r->job->diags, path, text.data, text.length);
+    const bool ok = file_make_own_folder(&r->job->diags, to, file_folder(r->job->arena, path)) &&
+                    file_write_own(&r->job->diags, path, text.data, text.length);
     text_free(&text);
     return ok;
 }
@@ -108,13 +107,13 @@ static bool write_edits(Revise *r, Revised *revised)
     if (!revised->temporary.made && (!new_folder_begin(r->job, beside, &revised->temporary) ||
                                      !published_copy(r->job, r->folder, revised->temporary.made)))
         return false;
-    const RevisedFile *config = find_file(r, PUBLISHED_CONFIG);
+    const RevisedFile *config = find_revised_file(r, PUBLISHED_CONFIG);
     if (config && config->is_changed)
         revise_replace(r, "model.yml", NULL, 0);
     bool ok = true;
     for (size_t i = 0; ok && i < r->files.count; i++)
         ok = !r->files.data[i].is_changed ||
-             write_file(r, revised->temporary.made, &r->files.data[i]);
+             write_revised_file(r, revised->temporary.made, &r->files.data[i]);
     r->files.count = 0;
     r->folder = revised->folder = revised->temporary.made;
     return ok;
@@ -159,14 +158,14 @@ static TextList theirs_of(Arena *arena, const Model *model)
 }
 
 /* What import said of the files is not said again; errors are. */
-static bool read_config(Revise *r)
+static bool read_published_config(Revise *r)
 {
     const TextList theirs = theirs_of(r->job->arena, r->is);
     return import_config_read(&r->quiet, r->folder, &theirs, &r->config) ||
            import_config_read(r->job, r->folder, &theirs, &r->config);
 }
 
-static bool read_run(Revise *r)
+static bool read_revised_run(Revise *r)
 {
     Session session;
     SessionOptions options = r->options->model->options;
@@ -175,10 +174,10 @@ static bool read_run(Revise *r)
         !(r->vocab = vocabulary_of_run(r->job, r->run, &r->record)))
         return false;
     vocab_set_stream(r->vocab, r->record.kind == CORPUS_STREAM);
-    const bool ok = session_open(&session, &r->quiet, &options) ||
-                    session_open(&session, r->job, &options);
+    const bool ok =
+        session_open(&session, &r->quiet, &options) || session_open(&session, r->job, &options);
     r->is = ok ? session.model : NULL;
-    return ok && read_config(r);
+    return ok && read_published_config(r);
 }
 
 /* ---- the whole ---- */
@@ -204,7 +203,7 @@ static bool compare_part(Revise *r, bool (*compare)(Revise *r), Revised *revised
         return no_place(r);
     for (size_t i = 0; i < r->differs.count; i++)
         vec_push(r->job->arena, *told, r->differs.data[i]);
-    if (!write_edits(r, revised) || !read_config(r))
+    if (!write_edits(r, revised) || !read_published_config(r))
         return false;
     r->differs.count = 0;
     return compare(r) && (!r->differs.count || no_place(r));
@@ -221,7 +220,7 @@ bool revise_published(Job *job, const ReviseOptions *options, Revised *revised)
     TextList told = {0};
     *revised = (Revised){.folder = published_folder(job, r.run, options->format)};
     r.folder = revised->folder;
-    bool ok = r.folder && read_run(&r);
+    bool ok = r.folder && read_revised_run(&r);
     for (size_t i = 0; ok && i < sizeof parts / sizeof *parts; i++)
         ok = compare_part(&r, parts[i], revised, &told);
     if (ok && told.count)

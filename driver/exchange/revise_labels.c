@@ -53,8 +53,8 @@ bool revise_labels(Revise *r)
 {
     const ModelPorts ports = ports_of(r->is->module);
     DataColumns columns;
-    bool ok = !import_labels_are(r->config.model) ||
-              columns_of(r->job, r->is->module, &ports, &columns);
+    bool ok =
+        !import_labels_are(r->config.model) || columns_of(r->job, r->is->module, &ports, &columns);
     for (int c = 0; ok && import_labels_are(r->config.model) && c < columns.n; c++)
         ok = !columns.words[c] || compare_column(r, &columns.specs[c]);
     return ok;

@@ -330,9 +330,9 @@ static bool compare_functions(Revise *r, const char *lines)
     if (!r->differs.count)
         compare_consts(r, reference, is, false);
     if (!r->differs.count && !find_activation(r, lines, is))
-        revise_differs(r, "a block or a statement of its model.tfg", "its own",
-                       arena_printf(r->quiet.arena, "that of models/%s",
-                                    r->config.model->files[0]));
+        revise_differs(
+            r, "a block or a statement of its model.tfg", "its own",
+            arena_printf(r->quiet.arena, "that of models/%s", r->config.model->files[0]));
     return true;
 }
 

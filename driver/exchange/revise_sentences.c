@@ -27,9 +27,8 @@ static void add_module(Revise *r, JsonValue *modules, const char *path, const ch
     json_edit_member(arena, &module, "idx", json_of_integer(modules->n));
     json_edit_member(arena, &module, "name", json_of_text(number));
     json_edit_member(arena, &module, "path", json_of_text(path));
-    json_edit_member(
-        arena, &module, "type",
-        json_of_text(arena_printf(arena, "sentence_transformers.models.%s", kind)));
+    json_edit_member(arena, &module, "type",
+                     json_of_text(arena_printf(arena, "sentence_transformers.models.%s", kind)));
     json_edit_insert(arena, modules, modules->n, module);
     revise_changed(r, SENTENCES_MODULES);
 }
@@ -56,8 +55,8 @@ static JsonValue *find_modules(Revise *r)
 static void set_pooling(Revise *r, const char *word)
 {
     const JsonValue *modules = find_modules(r);
-    const char *path = modules && modules->n > 1 ? json_member_text(&modules->items[1], "path")
-                                                 : NULL;
+    const char *path =
+        modules && modules->n > 1 ? json_member_text(&modules->items[1], "path") : NULL;
     const char *file = path ? file_in(r->job->arena, path, "config.json") : NULL;
     JsonValue *json = file ? revise_read(r, file, true) : NULL;
     const char *width = revise_const(r->is, "d_model");

@@ -12,8 +12,8 @@ static bool is_same(const Vocabulary *a, const Vocabulary *b)
     const int n = vocab_files(a, ours);
     bool same = vocab_files(b, theirs) == n;
     for (int i = 0; same && i < n; i++)
-        same = ours[i].size == theirs[i].size &&
-               !memcmp(ours[i].bytes, theirs[i].bytes, ours[i].size);
+        same =
+            ours[i].size == theirs[i].size && !memcmp(ours[i].bytes, theirs[i].bytes, ours[i].size);
     return same;
 }
 
@@ -21,12 +21,9 @@ static bool is_same(const Vocabulary *a, const Vocabulary *b)
 static void drop_others(Revise *r, const char *written)
 {
     static const char settings[] = "tokenizer_config.json", added[] = "added_tokens_decoder";
-    static const char *const files[] = {"tokenizer.json",
-                                        "vocab.json",
-                                        "merges.txt",
-                                        "spiece.model",
-                                        "tokenizer.model",
-                                        "sentencepiece.bpe.model",
+    static const char *const files[] = {"tokenizer.json",   "vocab.json",
+                                        "merges.txt",       "spiece.model",
+                                        "tokenizer.model",  "sentencepiece.bpe.model",
                                         "added_tokens.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], written) != 0)

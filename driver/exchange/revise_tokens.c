@@ -195,8 +195,8 @@ static const char *stops_text(Revise *r, const TextRule *text)
 {
     const char *all = text->n_stops ? "" : "none";
     for (int32_t i = 0; i < text->n_stops; i++)
-        all = arena_printf(r->job->arena, "%s%s%s", all, i ? " " : "",
-                           token_text(r, text->stops[i]));
+        all =
+            arena_printf(r->job->arena, "%s%s%s", all, i ? " " : "", token_text(r, text->stops[i]));
     return all;
 }
 

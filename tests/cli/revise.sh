@@ -165,7 +165,8 @@ END
 printf 't3 t4 t5\nt6 t3 t9\n' >text.txt
 "$tfc" train llama.run --out words --vocab other.json --text text.txt --lines --steps 1 2>err.txt || fail "$(cat err.txt)"
 changed words 'its vocabulary is tokenizer.json'
-cmp words/tokenizer.json changed.back/tokenizer.json || fail "it is not the run's"
+python3 -c 'import json; a, b = (json.load(open(f + "/tokenizer.json"))["model"] for f in ("words", "changed.back")); assert a == b' ||
+    fail "it is not the run's"
 
 # ---- merged adapters ----
 printf 'model adapted\nuse "normed/model.tfg"\nuse lora\ntrain {\n  optimizer = adam(0.9, 0.98, 1e-9)\n  rate = constant(0.01)\n}\n' >lora.tfg
