@@ -18,10 +18,12 @@ bool published_keep_types(Job *job, const Shards *weights, const char *run);
 const char *published_folder(Job *job, const char *run, const char *format);
 /* Copies these files from one folder to another, which exists. False after errors. */
 bool published_copy(Job *job, const char *from, const char *to);
+/* Whether every param that is written has a name in the model's weights block: under one of ours,
+ * nobody would read it there. False after an error. */
+bool published_check_names(Job *job, const Model *model, Store *store, const WeightsExport *what);
 /* Writes FOLDER: these files as they lie in `files`, and the params as model.safetensors. `type`:
  * that of floats, "f32", "f16" or "bf16"; NULL: the types that the published weights had. False
- * after errors, such as a `what` that selects params, a folder that is not tfc's, or a param that
- * has no name in the model's weights block. */
+ * after errors, such as a `what` that selects params, or a folder that is not tfc's. */
 bool published_write(Job *job, const char *run, const char *files, const Model *model, Store *store,
                      const WeightsExport *what, const char *type, const char *folder);
 
