@@ -92,7 +92,6 @@ static void add_dim(Signature *s, int symbol)
 {
     if (symbol == NO_SYMBOL || signature_dim(s, symbol) >= 0)
         return;
-    assert(s->n_dims < MAX_KERNEL_DIMS && "a kernel has at most MAX_KERNEL_DIMS dimensions");
     s->dims[s->n_dims++] = symbol;
 }
 
@@ -257,25 +256,33 @@ static void set_space(Signature *s, const Op *op, const Body *body, const Buffer
     }
 }
 
-Signature signature_of(const Module *module, const Op *op, const BufferForm *forms)
+static void add_sites(Arena *arena, Signature *s, const Body *body)
 {
-    Arena *arena = arena_new();
-    Body body = body_of(arena, op);
-    Signature s = {0};
+    int n = 0;
+    for (int i = 0; i < body->n_ops; i++)
+        n += body->ops[i].random >= 0;
+    s->sites = ARENA_ARRAY(arena, int64_t, n);
+    for (int i = 0; i < body->n_ops; i++)
+        if (body->ops[i].random >= 0)
+            s->sites[s->n_sites++] = op_int(body->ops[i].op, ATTR_site);
+}
+
+Signature signature_of(Arena *arena, const Module *module, const Op *op, const BufferForm *forms)
+{
+    Arena *scratch = arena_new();
+    Body body = body_of(scratch, op);
+    Signature s = {.dims = ARENA_ARRAY(scratch, int, module->symbols.count)};
     set_space(&s, op, &body, forms);
     add_dims(&s, op, &body);
+    s.dims = arena_copy(arena, s.dims, sizeof *s.dims * (size_t)s.n_dims);
+    add_sites(arena, &s, &body);
     for (int i = 0; forms && i < body.n_inputs + body.n_results; i++)
         if (forms[i] == FORM_STRIDED) {
             assert(i < 64 && "only the first 64 buffers may be strided");
             s.strided |= UINT64_C(1) << i;
         }
-    for (int i = 0; i < body.n_ops; i++)
-        if (body.ops[i].random >= 0) {
-            assert(s.n_sites < MAX_KERNEL_SITES && "a kernel has at most MAX_KERNEL_SITES streams");
-            s.sites[s.n_sites++] = op_int(body.ops[i].op, ATTR_site);
-        }
     s.hash = hash_body(module, &s, op, &body);
-    arena_free(arena);
+    arena_free(scratch);
     return s;
 }
 
@@ -288,8 +295,7 @@ static void multiply_dim(TfcSize *size, const Signature *s, Dim dim, TfcQuantity
         return;
     }
     assert(size->n_factors < TFC_MAX_FACTORS);
-    size->factors[size->n_factors++] =
-        (TfcFactor){(uint8_t)signature_dim(s, dim.symbol) & 127, quantity};
+    size->factors[size->n_factors++] = tfc_factor(signature_dim(s, dim.symbol), quantity);
 }
 
 static void multiply(TfcSize *size, const Signature *s, const Axis *axis)

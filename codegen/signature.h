@@ -23,8 +23,6 @@
 #include "ir/layout.h"
 #include "runtime/exec/program.h"
 
-enum { MAX_KERNEL_DIMS = 16, MAX_KERNEL_SITES = 32 };
-
 /* How a region's units are cut (TfcKernel's begin, end). */
 typedef enum RangeKind {
     /* every buffer is contiguous over the same elements (or one scalar): units are elements, the
@@ -51,17 +49,18 @@ typedef struct Signature {
     Type space;          /* iteration space: what the types of aligned values broadcast to */
     Type output;         /* RANGE_COLUMNS: the reduced type */
     bool unit[MAX_RANK]; /* RANGE_TILES: the axes of the space that units go along */
-    int n_dims, dims[MAX_KERNEL_DIMS]; /* module symbols, by kernel-local number */
+    int n_dims, *dims;   /* module symbols, by kernel-local number */
     int n_sites;
-    int64_t sites[MAX_KERNEL_SITES];
+    int64_t *sites;
     bool epilogue;    /* the kernel computes the columns that TfcKernelArgs says, not whole rows */
     uint64_t strided; /* bit i: buffer i is FORM_STRIDED (buffers past 63 must not be) */
     uint64_t hash;
 } Signature;
 
-/* The signature of an op. `forms`: one entry a buffer; NULL: all are FORM_CONTIGUOUS. The range
- * kind may depend on them: RANGE_ELEMENTS needs every buffer contiguous. */
-Signature signature_of(const Module *module, const Op *op, const BufferForm *forms);
+/* The signature of an op; its lists are in the arena. `forms`: one entry a buffer; NULL: all are
+ * FORM_CONTIGUOUS. The range kind may depend on them: RANGE_ELEMENTS needs every buffer
+ * contiguous. */
+Signature signature_of(Arena *arena, const Module *module, const Op *op, const BufferForm *forms);
 int signature_dim(const Signature *signature, int symbol); /* kernel-local number, or -1 */
 
 /* How many units the kernel's whole range has; factors name kernel-local dimensions. */

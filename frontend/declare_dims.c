@@ -280,10 +280,27 @@ static bool declare_made(Elab *e, Decl *decl, Inputs *inputs)
     return ok;
 }
 
+static bool check_number(Elab *e)
+{
+    const NodeList *items = &e->loaded.items;
+    int n = 0;
+    for (size_t i = 0; i < items->count; i++)
+        if (holds(items->data[i], NODE_DIM) && ++n > MOST_SYMBOLS) {
+            stop_elaboration(e, items->data[i],
+                             arena_printf(e->arena,
+                                          "the model is too large: more than %d dimensions",
+                                          MOST_SYMBOLS));
+            return false;
+        }
+    return true;
+}
+
 void declare_dims(Elab *e)
 {
     const NodeList *items = &e->loaded.items;
     Inputs inputs;
+    if (!check_number(e))
+        return;
     map_init(&inputs.batches, e->arena);
     map_init(&inputs.dims, e->arena);
     map_init(&inputs.rows, e->arena);

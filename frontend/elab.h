@@ -190,6 +190,8 @@ static inline Val val_bool(bool truth) { return (Val){.kind = VAL_BOOL, .number 
 /* The tensor as a Val; reports an error if the tensor is too large, and the builder's error if the
  * builder gave NULL. */
 Val val_tensor(Elab *e, const Node *node, Value *tensor);
+/* Reports that the model exceeds a limit, once, and ends its elaboration. */
+void stop_elaboration(Elab *e, const Node *node, const char *message);
 bool whole_number(const Val *val, int64_t *out);
 /* *truth: whether a truth value is true or a number not 0; false after a message about any other
  * value. */

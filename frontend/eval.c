@@ -28,7 +28,7 @@ bool known_truth(Elab *e, const Node *node, const Val *val, bool *truth)
     return false;
 }
 
-static void stop(Elab *e, const Node *node, const char *message)
+void stop_elaboration(Elab *e, const Node *node, const char *message)
 {
     if (!e->stopped)
         elab_error(e, node, "%s", message);
@@ -50,7 +50,7 @@ Val val_tensor(Elab *e, const Node *node, Value *tensor)
             return elab_error(e, node, "`%s`: %s is too large", expression_text(e->arena, node),
                               type_text(e, &tensor->type));
     if (++e->ops > MAX_OPS)
-        stop(e, node, "the model is too large: more than 200000 operations");
+        stop_elaboration(e, node, "the model is too large: more than 200000 operations");
     return (Val){.kind = VAL_TENSOR, .tensor = tensor};
 }
 
@@ -257,9 +257,9 @@ static Val eval_logic(Elab *e, const Node *node)
 bool check_limits(Elab *e, const Node *node)
 {
     if (e->eval_depth >= MAX_EVAL_DEPTH)
-        stop(e, node, "expressions and calls are nested too deeply");
+        stop_elaboration(e, node, "expressions and calls are nested too deeply");
     else if (++e->steps > MAX_STEPS)
-        stop(e, node, "the model takes too long to build");
+        stop_elaboration(e, node, "the model takes too long to build");
     return !e->stopped;
 }
 

@@ -255,8 +255,8 @@ static bool parse_dim_declaration(TirParser *p)
         problem = "is not ragged over what it is made of";
     if (module_symbol(p->module, name) != NO_SYMBOL) {
         read_error(&p->in, loc, "dimension `%s` is declared twice", name);
-    } else if (p->module->symbols.count == MOST_DIMS) {
-        read_error(&p->in, loc, "more than %d dimensions", MOST_DIMS);
+    } else if (p->module->symbols.count == MOST_SYMBOLS) {
+        read_error(&p->in, loc, "more than %d dimensions", MOST_SYMBOLS);
         read_give_up(&p->in);
     } else if (problem) {
         read_error(&p->in, loc, "dimension `%s` %s", name, problem);

@@ -13,7 +13,7 @@ bool tir_symbol(TirParser *p, int *symbol)
     *symbol = module_symbol(p->module, name);
     if (*symbol != NO_SYMBOL)
         return true;
-    const char *names[MOST_DIMS];
+    const char *names[MOST_SYMBOLS];
     size_t n = p->module->symbols.count;
     for (size_t i = 0; i < n; i++)
         names[i] = p->module->symbols.data[i].name;

@@ -7,7 +7,7 @@
 #include "base/scan.h"
 #include "ir/graph.h"
 
-enum { MOST_DIMS = 512, MOST_FUNCTIONS = 512, DEEPEST_REGION = 4 };
+enum { MOST_FUNCTIONS = 512, DEEPEST_REGION = 4 };
 
 typedef struct TirParser {
     Reader in;

@@ -77,6 +77,8 @@ static inline int64_t formula_length(const DimFormula *formula, const int64_t *o
     return sum < 0 || !formula_includes(formula, of[formula->n - 1]) ? 0 : sum / formula->divisor;
 }
 
+enum { MOST_SYMBOLS = 512 }; /* that a model declares; passes add a few */
+
 /* A named dimension. */
 typedef struct Symbol {
     const char *name;

@@ -76,8 +76,8 @@ typedef struct Emit {
     LoOp *entry;              /* a seam: what is computed once a call goes before it */
     int n_buffers;
     Buffer *buffers;
-    LoValue dim_fields[MAX_KERNEL_DIMS][DIM_FIELDS];
-    Layout layout;        /* of the space */
+    LoValue (*dim_fields)[DIM_FIELDS]; /* by kernel-local number, NULL: not loaded */
+    Layout layout;                     /* of the space */
     Place space;          /* the current coordinate of each logical dimension of the space */
     Coord token;          /* of the tokens axis bound last; its own `token` says which */
     LoValue column;       /* first column of the vector being emitted */

@@ -39,6 +39,7 @@ static void open_state(Emit *e)
 {
     e->n_values = e->body.n_inputs + e->body.n_ops;
     e->n_buffers = e->body.n_inputs + e->body.n_results;
+    e->dim_fields = arena_alloc(e->arena, sizeof *e->dim_fields * (size_t)e->signature->n_dims);
     e->memo = ARENA_ARRAY(e->arena, Memo, e->n_values + 1);
     e->reduced = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
     e->row_cache = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);

@@ -145,6 +145,16 @@ static TfcProgram *tables(Plan *plan)
     return program;
 }
 
+/* Records name a size by 16 bits; size_ref gives wrong numbers where there are more. */
+static bool check_sizes(Plan *plan)
+{
+    if (plan->sizes.count <= (size_t)UINT16_MAX + 1)
+        return true;
+    diag_error(plan->diags, (Loc){0}, "%s is too large: its tensors have more than %d sizes",
+               plan->function->name, UINT16_MAX + 1);
+    return false;
+}
+
 static const TfcProgram *plan_with(Plan *plan)
 {
     int n_symbols = (int)plan->module->symbols.count;
@@ -162,7 +172,7 @@ static const TfcProgram *plan_with(Plan *plan)
     prepare_constants(plan);
     find_lifetimes(plan);
     settle_loops(plan);
-    return tables(plan);
+    return check_sizes(plan) ? tables(plan) : NULL;
 }
 
 static Plan new_plan(const Function *function, KernelSet *set, Arena *arena, Diagnostics *diags)

@@ -10,7 +10,6 @@ TfcSizeRef size_ref(Plan *plan, TfcSize size)
     for (size_t i = 0; i < plan->sizes.count; i++)
         if (size_equal(&plan->sizes.data[i], &size))
             return (TfcSizeRef)i;
-    assert(plan->sizes.count <= UINT16_MAX);
     vec_push(plan->arena, plan->sizes, size);
     return (TfcSizeRef)(plan->sizes.count - 1);
 }

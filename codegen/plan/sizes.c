@@ -7,8 +7,7 @@ TfcSize size_const(int64_t value) { return (TfcSize){.coefficient = value}; }
 
 TfcSize size_dim(int dim, TfcQuantity quantity)
 {
-    assert(dim >= 0 && dim < 128 && "a factor has seven bits for its dimension");
-    return (TfcSize){1, 1, {{(uint8_t)dim & 127, quantity}}};
+    return (TfcSize){1, 1, {tfc_factor(dim, quantity)}};
 }
 
 static bool factor_before(TfcFactor a, TfcFactor b)

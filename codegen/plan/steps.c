@@ -113,7 +113,7 @@ bool add_kernel(Plan *plan, const Op *op, const View *views)
         forms[i] =
             view_form(plan, i < op->n_args ? &op->args[i]->type : &op->results[i - op->n_args].type,
                       &views[i]);
-    Signature s = signature_of(plan->module, op, forms);
+    Signature s = signature_of(plan->set->arena, plan->module, op, forms);
     int kernel = kernels_add(plan->set, plan->module, op, &s);
     TfcView *records = ARENA_ARRAY(plan->arena, TfcView, n);
     for (int i = 0; i < n; i++)

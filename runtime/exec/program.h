@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = 7, TFC_MAX_TERMS = 4 };
+enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = TFC_MAX_AXES, TFC_MAX_TERMS = 4 };
+enum { TFC_MOST_DIM = (1 << 15) - 1 }; /* greatest number of a dimension that a factor names */
 
 typedef enum TfcType {
 #define TYPE(NAME, ...) TFC_##NAME,
@@ -35,8 +36,13 @@ typedef enum TfcQuantity {
     TFC_TOTAL   /* dims[dim].total */
 } TfcQuantity;
 typedef struct TfcFactor {
-    uint8_t dim : 7, quantity : 1;
+    uint16_t dim : 15, quantity : 1;
 } TfcFactor;
+static inline TfcFactor tfc_factor(int dim, TfcQuantity quantity)
+{
+    assert(dim >= 0 && dim <= TFC_MOST_DIM);
+    return (TfcFactor){(uint16_t)dim & TFC_MOST_DIM, (unsigned)quantity & 1};
+}
 
 /* A size in a record: index into TfcProgram.sizes, which has each product once. Records are mostly
  * sizes, and few of them differ. */

@@ -271,7 +271,7 @@ static Compiled compile_op(Case *c, Op *op, Jit *jit)
     BufferForm forms[MAX_CASE_VALUES];
     for (int i = 0; i < op->n_args + op->n_results; i++)
         forms[i] = c->form;
-    Compiled compiled = {.signature = signature_of(c->module, op, forms)};
+    Compiled compiled = {.signature = signature_of(c->arena, c->module, op, forms)};
     compiled.kernel = jit_kernel(jit, c->module, op, &compiled.signature, &c->diags);
     if (!compiled.kernel) {
         Text text = {0};
@@ -303,8 +303,8 @@ static void run_op(Case *c, Op *op, const Compiled *compiled, int cuts, Run *run
     }
     if (op->kind == OP_append) /* in place */
         buffers[2] = memcpy(run->memory[2].data, run->memory[0].data, (size_t)run->memory[0].bytes);
-    TfcDim dims[MAX_KERNEL_DIMS];
-    const TfcDim *dim_pointers[MAX_KERNEL_DIMS];
+    TfcDim *dims = ARENA_ARRAY(c->arena, TfcDim, s->n_dims);
+    const TfcDim **dim_pointers = ARENA_ARRAY(c->arena, const TfcDim *, s->n_dims);
     for (int i = 0; i < s->n_dims; i++) {
         dims[i] = dim_tables(c, s->dims[i]);
         dim_pointers[i] = &dims[i];

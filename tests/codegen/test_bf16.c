@@ -35,7 +35,7 @@ static bool run(const TargetOptions *target, Case *c, Op *op, const void *from, 
         assert_non_null(target->cpu);
         return false;
     }
-    Signature signature = signature_of(c->module, op, NULL);
+    Signature signature = signature_of(c->arena, c->module, op, NULL);
     TfcKernel kernel = jit_kernel(jit, c->module, op, &signature, &diags);
     assert_non_null(kernel);
     void *buffers[] = {(void *)(uintptr_t)from, to};

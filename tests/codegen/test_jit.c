@@ -18,7 +18,7 @@ static Op *sum_of(Case *c, DType dtype, double factor)
 
 static int add(Case *c, KernelSet *set, Op *op)
 {
-    Signature s = signature_of(c->module, op, NULL);
+    Signature s = signature_of(c->arena, c->module, op, NULL);
     return kernels_add(set, c->module, op, &s);
 }
 

@@ -101,7 +101,7 @@ static void flat_loop(Case *c, int64_t n)
     Value *size = build_size(&c->b, c->real, c->S);
     Value *step = build_binary(&c->b, OP_mul, build_binary(&c->b, OP_div, rate, size), g);
     Op *op = case_region(c, OP_row, VALUES(build_binary(&c->b, OP_sub, p, step)));
-    assert_int_equal(signature_of(c->module, op, NULL).range, RANGE_ELEMENTS);
+    assert_int_equal(signature_of(c->arena, c->module, op, NULL).range, RANGE_ELEMENTS);
     case_check(c, op);
 }
 

@@ -19,7 +19,7 @@ static uint64_t hash_of_sum(Case *c, DType dtype, Dim first, double factor, int 
     Value *y = build_binary(&c->b, OP_mul, x, build_const(&c->b, dtype, factor));
     Value *d = build_dropout(&c->b, y, 0.5, site);
     Op *op = case_region(c, OP_row, VALUES(d));
-    uint64_t hash = signature_of(c->module, op, NULL).hash;
+    uint64_t hash = signature_of(c->arena, c->module, op, NULL).hash;
     return hash;
 }
 
@@ -42,7 +42,7 @@ static uint64_t hash_of_sites(Case *c, int a, int b)
     Value *x = case_input(c, DT_F32, DIMS(case_dim(c->N), n_of(8)));
     Value *sum = build_binary(&c->b, OP_add, build_dropout(&c->b, x, 0.5, a),
                               build_dropout(&c->b, build_unary(&c->b, OP_neg, x), 0.5, b));
-    return signature_of(c->module, case_region(c, OP_row, VALUES(sum)), NULL).hash;
+    return signature_of(c->arena, c->module, case_region(c, OP_row, VALUES(sum)), NULL).hash;
 }
 
 /* A kernel draws once for ops of one site, so which ops have the same one counts. */
@@ -67,7 +67,7 @@ static void flat_kernels_are_shared(void **state)
         Value *x = i ? case_input(&c, DT_F32, DIMS(n_of(8)))
                      : case_input(&c, DT_F32, DIMS(n_of(5), case_dim(c.N)));
         Op *op = case_region(&c, OP_row, VALUES(build_unary(&c.b, OP_relu, x)));
-        h[i] = signature_of(c.module, op, NULL).hash;
+        h[i] = signature_of(c.arena, c.module, op, NULL).hash;
     }
     assert_true(h[0] == h[1]);
     case_close(&c);
@@ -82,10 +82,32 @@ static void forms_count(void **state)
     Value *x = case_input(&c, DT_F32, DIMS(case_dim(c.N), n_of(8)));
     Value *sum = build_reduce(&c.b, OP_reduce_sum, x, 1, (int[]){1});
     Op *op = case_region(&c, OP_row, VALUES(sum));
-    uint64_t contiguous = signature_of(c.module, op, NULL).hash;
+    uint64_t contiguous = signature_of(c.arena, c.module, op, NULL).hash;
     BufferForm rows[] = {FORM_ROWS, FORM_CONTIGUOUS}, strided[] = {FORM_STRIDED, FORM_CONTIGUOUS};
-    assert_true(signature_of(c.module, op, rows).hash == contiguous);
-    assert_true(signature_of(c.module, op, strided).hash != contiguous);
+    assert_true(signature_of(c.arena, c.module, op, rows).hash == contiguous);
+    assert_true(signature_of(c.arena, c.module, op, strided).hash != contiguous);
+    case_close(&c);
+}
+
+/* A kernel of many streams and dimensions has all of them. */
+static void lists_have_room(void **state)
+{
+    (void)state;
+    enum { MANY = 300 };
+    Case c;
+    case_open(&c, DT_F32);
+    Value *sum = case_input(&c, DT_F32, DIMS(case_dim(c.N), n_of(8)));
+    for (int i = 0; i < MANY; i++) {
+        int symbol = module_add_symbol(c.module, arena_printf(c.arena, "D%d", i), NO_SYMBOL);
+        Value *y = build_binary(&c.b, OP_mul, build_dropout(&c.b, sum, 0.5, i),
+                                build_size(&c.b, DT_F32, symbol));
+        sum = build_binary(&c.b, OP_add, sum, y);
+    }
+    Signature s = signature_of(c.arena, c.module, case_region(&c, OP_row, VALUES(sum)), NULL);
+    assert_int_equal(s.n_sites, MANY);
+    assert_int_equal(s.n_dims, MANY + 1);
+    for (int i = 0; i < MANY; i++)
+        assert_true(s.sites[i] == i && signature_dim(&s, s.dims[i]) == i);
     case_close(&c);
 }
 
@@ -96,6 +118,7 @@ int main(void)
         cmocka_unit_test(shared_sites_count),
         cmocka_unit_test(flat_kernels_are_shared),
         cmocka_unit_test(forms_count),
+        cmocka_unit_test(lists_have_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static TfcSizeRef dim_size(int64_t n, int dim)
     memset(&size, 0, sizeof size);
     size.coefficient = n;
     size.n_factors = 1;
-    size.factors[0] = (TfcFactor){(uint8_t)dim & 127, TFC_EXTENT};
+    size.factors[0] = tfc_factor(dim, TFC_EXTENT);
     return add_size(size);
 }
 
