@@ -197,6 +197,7 @@ static void list_consts(Elab *e)
 /* Params that nothing used: their shapes are checked all the same. */
 static void check_unused_params(Elab *e)
 {
+    int unused = 0;
     for (size_t i = 0; i < e->decls.count && !e->stopped; i++) {
         Decl *decl = e->decls.entries[i].value;
         bool library = is_library_file(&e->loaded, decl->node->loc.source);
@@ -205,10 +206,13 @@ static void check_unused_params(Elab *e)
         Val list = eval_at_top(e, decl->node->a), flat[MAX_RANK];
         Dim dims[MAX_RANK];
         int rank;
-        if (dims_of(e, decl->node->a, &list, &rank, dims, flat)) /* checked all the same */
-            diag_warning(e->diags, decl->node->loc, "the %s `%s` is never used",
+        if (dims_of(e, decl->node->a, &list, &rank, dims, flat) && unused++ < MAX_MISTAKES)
+            diag_warning(e->diags, decl->node->loc, "the %s `%.60s` is never used",
                          decl->node->role == PARAM_STATE ? "state" : "param", decl->node->name);
     }
+    if (unused > MAX_MISTAKES)
+        diag_remark(e->diags, (Loc){.source = e->loaded.main},
+                    "%d more params and states are never used", unused - MAX_MISTAKES);
 }
 
 /* ---- what the model gives ---- */

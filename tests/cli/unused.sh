@@ -39,6 +39,12 @@ awk 'BEGIN { for (i = 0; i < 20000; i++) printf "const abc%d = 1\nblock of%d(x) 
 [ "$(grep -c warning err.txt)" = 20 ] || fail "$(grep -c warning err.txt) warnings"
 grep -q 'many.tfg: note: nothing uses 39980 more constants and blocks' err.txt || fail "$(tail -n 3 err.txt)"
 
+awk 'BEGIN { for (i = 0; i < 40000; i++) printf "param p%d : [4]\n", i
+             print "dim B\ninput x : f32[B, 4]\noutput y = x" }' >params.tfg
+timeout 60 "$tfc" info params.tfg >out.txt 2>err.txt || fail "$(tail -n 3 err.txt)"
+[ "$(grep -c warning err.txt)" = 20 ] || fail "$(grep -c warning err.txt) warnings of params"
+grep -q 'params.tfg: note: 39980 more params and states are never used' err.txt || fail "$(tail -n 3 err.txt)"
+
 # A training reads its model twice, and warns once.
 for i in 1 2 3 4 5 6 7 8; do echo "a b c $i"; done >t.txt
 cat >m.tfg <<'M'
