@@ -3,17 +3,19 @@
 
 /* ---- lookup ---- */
 
-/* Whether it is a dimension; if not, after a message. `example`: of a call in the user's files. */
-static bool is_dim(Elab *e, const Node *call, const Val *dim, const char *example)
+/* Whether it is a dimension; if not, after a message. */
+static bool is_dim(Elab *e, const Node *call, const Val *dim)
 {
     if (dim->kind == VAL_DIM)
         return true;
     const char *name = called_name(e, call);
     if (dim->kind != VAL_ERROR)
-        elab_error(e, call, "`%s` goes along a dimension that a `dim` declares%s, not %s%s", name,
-                   !strcmp(name, call->name) ? arena_printf(e->arena, ", as in `%s`", example) : "",
-                   val_text(e, dim),
-                   strcmp(call->name, "lookup") ? "" : "; -2 is the last axis but one");
+        elab_error(
+            e, call,
+            "`%s` goes along a dimension that a `dim` declares%s, not %s; -2 is the last axis "
+            "but one",
+            name, strcmp(name, call->name) ? "" : ", as in `lookup(x, S, position(S) - 1)`",
+            val_text(e, dim));
     return false;
 }
 
@@ -45,7 +47,7 @@ static int axis_of_dim(Elab *e, const Node *call, const Value *x, const Val *dim
         return dim_is_const(x->type.dims[found]) || !goes_over_rows(e, call, x, &counted) ? found
                                                                                           : -1;
     }
-    if (!is_dim(e, call, dim, "lookup(x, S, position(S) - 1)") || goes_over_rows(e, call, x, dim))
+    if (!is_dim(e, call, dim) || goes_over_rows(e, call, x, dim))
         return -1;
     for (int i = 0; i < x->type.rank; i++) {
         if (x->type.dims[i].symbol != dim->symbol)
@@ -155,12 +157,25 @@ Val builtin_lookup(Elab *e, const Node *call, Val *args)
     return val;
 }
 
+/* The length of the axis that scatter fills, which the positions name. False after a message. */
+static bool length_of_scattered(Elab *e, const Node *call, const Val *length, Dim *out)
+{
+    if (length->kind != VAL_NUMBER || length->number >= 0)
+        return length->kind != VAL_ERROR && dim_of(e, call, length, out);
+    elab_error(e, call,
+               "`%s`: the positions say along which axis; how long it becomes is a dimension or a "
+               "constant, as in `scatter(rows, 16, index)`, not %s",
+               called_name(e, call), val_text(e, length));
+    return false;
+}
+
 /* scatter(rows, S, index): of rows [X.., k, ..] at the positions [X.., k] those of [X.., S, ..]. */
 Val builtin_scatter(Elab *e, const Node *call, Val *args)
 {
     Value *rows = as_tensor(e, call, args[0]),
           *index = rows ? positions_of(e, call, args[2]) : NULL;
-    if (!index || !is_dim(e, call, &args[1], "scatter(rows, S, top_k(scores, 8))"))
+    Dim length;
+    if (!index || !length_of_scattered(e, call, &args[1], &length))
         return val_error();
     int axis = index->type.rank - 1, rank = rows->type.rank;
     bool fits = axis >= 0 && axis < rank && rows->type.dtype != DT_BOOL;
@@ -175,7 +190,7 @@ Val builtin_scatter(Elab *e, const Node *call, Val *args)
     Type at = index->type, to = rows->type;
     while (at.rank < rank)
         at.dims[at.rank++] = dim_const(1);
-    to.dims[axis] = dim_symbol(args[1].symbol);
+    to.dims[axis] = length;
     Value *y = build_lookup_add(&e->b, rows, build_reshape(&e->b, index, rank, at.dims), axis, rank,
                                 to.dims);
     Val val = val_tensor(e, call, y);

@@ -64,7 +64,8 @@ chosen = top_k(pick(scores, argmax(x)), K)     # half of each text's positions
 half = lookup(x, S, chosen) * 0.1              # [B, K~, 8]
 x = x + scatter(half * half, S, chosen) + scatter(half, S, top_k(pick(scores, argmax(x)), K) - 1)
 three = pick(transpose(x), top_k(transpose(x), 3))
-loss = mean(y * y) + mean(half * half) + mean(three * three) + sum(last(x, S) * first(x, S)) + sum(tanh(h) ^ 2)
+loss = mean(y * y) + mean(half * half) + mean(three * three) + sum(last(x, S) * first(x, S)) + sum(tanh(h) ^ 2) +
+    mean(scatter(half, 8, argmax(half)) ^ 2)                      # [B, 8, 8]
 output y
 END
 passes both.tfg
@@ -81,7 +82,10 @@ y = y + join_heads(softmax(q @ transpose(q)) @ q)
 z = lookup(y, -2, reshape(position(2), [2, 1]) * 3 + position(3))  # [B, 4, 2, 3, n]
 output y
 output first_rows = lookup(y, -2, 0)
-loss = mean(y ^ 2) + mean(z ^ 3) + sum(lookup(y, -1, 7))
+rows = reshape(y, [B, 4 * n, n])
+best = top_k(reshape(mean(rows, -1), [B, 4 * n]), 3)
+put = scatter(lookup(rows, -2, best), 4 * n, best) + scatter(lookup(rows, -2, best), 4 * n, best - 1)
+loss = mean(y ^ 2) + mean(z ^ 3) + sum(lookup(y, -1, 7)) + mean(put ^ 2)
 END
 passes fixed.tfg
 "$tfc" dump fixed.tfg --function forward --stage graph >fixed.txt || fail "fixed: not built"
