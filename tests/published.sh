@@ -7,7 +7,7 @@ published_marian() {
     mkdir "$1"
     printf 'model small\nuse transformer\nconst layers = 1, d_model = 8, d_ff = 8, heads = 2\n' >made.tfg
     for side in source target; do
-        "$tfc" train made.tfg --source train.src --target train.tgt --vocab auto:24 --steps 1 --out made.$side 2>/dev/null
+        "$tfc" train made.tfg --source train.src --target train.tgt --vocab auto:24 --steps 1 --out made.$side 2>err.txt || fail "$(cat err.txt)"
         cp made.$side/vocab.model "$1/$side.spm"
     done
     awk 'BEGIN { printf "{\"</s>\": 0, \"<unk>\": 1"
