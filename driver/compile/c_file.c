@@ -40,8 +40,10 @@ static void put_settings(Text *out)
              "#if !defined(NDEBUG)\n"
              "#define NDEBUG\n"
              "#endif\n"
-             "#if defined(__wasi__)\n"
+             "#if defined(__wasi__) && !defined(_WASI_EMULATED_MMAN)\n"
              "#define _WASI_EMULATED_MMAN\n"
+             "#endif\n"
+             "#if defined(__wasi__) && !defined(_WASI_EMULATED_GETPID)\n"
              "#define _WASI_EMULATED_GETPID\n"
              "#endif\n");
 }
@@ -66,27 +68,37 @@ static void put_pragmas(Text *out)
              "#endif\n");
 }
 
+/* The parts of the runtime that the glue needs. */
+static bool put_runtime(const Artifact *a, const char *glue, Text *out)
+{
+    const char *folder = compile_runtime_folder(a->job);
+    return folder && one_file(a->job, file_in(a->job->arena, folder, "one_file.parts"), glue, out);
+}
+
+bool compile_joined_glue(const Artifact *a, Text *out)
+{
+    Text glue = {0};
+    compile_glue(a, &glue);
+    put_settings(out);
+    bool ok = put_runtime(a, glue.data, out);
+    text_string(out, glue.data);
+    text_free(&glue);
+    return ok;
+}
+
 static bool write_code(const Artifact *a, Text *out)
 {
-    Job *job = a->job;
-    TextList files = {0};
-    Text glue = {0}, runtime = {0};
-    const char *folder = compile_runtime_files(job, &files);
+    Text glue = {0};
     compile_glue(a, &glue);
-    bool ok =
-        folder && one_file(job, file_in(job->arena, folder, "one_file.parts"), glue.data, &runtime);
-    if (ok) {
-        put_opening(a, a->cpus[0].name ? a->cpus[0].name : a->target->triple, out);
-        put_settings(out);
-        put_pragmas(out);
-        text_string(out, runtime.data);
-        text_add(out, "\n/* ======== kernels and tables ======== */\n\n");
-        text_put(out, a->code.data, a->code.length);
-        text_add(out, "/* ======== %s.h ======== */\n\n", a->name);
-        text_string(out, glue.data);
-    }
+    put_opening(a, a->cpus[0].name ? a->cpus[0].name : a->target->triple, out);
+    put_settings(out);
+    put_pragmas(out);
+    bool ok = put_runtime(a, glue.data, out);
+    text_add(out, "\n/* ======== kernels and tables ======== */\n\n");
+    text_put(out, a->code.data, a->code.length);
+    text_add(out, "/* ======== %s.h ======== */\n\n", a->name);
+    text_string(out, glue.data);
     text_free(&glue);
-    text_free(&runtime);
     return ok;
 }
 

@@ -262,9 +262,13 @@ static void put_members(const Artifact *a, Text *out)
 
 static void put_variants(const Artifact *a, Text *out)
 {
+    const bool is_joined = artifact_is_joined(a);
     for (int c = 0; !artifact_is_c(a) && c < a->n_cpus; c++)
         for (int p = 0; p < a->cpus[c].objects.n_programs; p++)
-            text_add(out, "extern HIDDEN const char %s[];\n", a->cpus[c].objects.symbols[p]);
+            text_add(out,
+                     is_joined ? "extern HIDDEN const TfcProgram %s;\n"
+                               : "extern HIDDEN const char %s[];\n",
+                     a->cpus[c].objects.symbols[p]);
     text_add(out, "static const TfcVariant variants[] = {\n");
     for (int c = 0; c < a->n_cpus; c++) {
         int p = 0;
@@ -459,7 +463,7 @@ static void put_export(const Artifact *a, const LibraryExport *e, Text *out)
     const char *arguments = artifact_text(a, e->arguments);
     const char *name = runtime_name(a->job->arena, e);
     bool gives = strcmp(e->result, "void") != 0;
-    if (!artifact_is_c(a))
+    if (!artifact_is_joined(a))
         text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
                  e->takes_model ? "const void *constant, " : "", arguments);
     text_add(out, "%s %s_%s(%s)\n{\n    %stfc_model_%s(%s%s);\n}\n", e->result, a->name, e->name,
@@ -467,9 +471,11 @@ static void put_export(const Artifact *a, const LibraryExport *e, Text *out)
              passed(a->job->arena, arguments, e->values));
 }
 
+/* What is a symbol of other objects, and not of the file that is linked. */
+static const char hidden[] = "#define HIDDEN __attribute__((visibility(\"hidden\")))\n";
+
 /* What a file of its own knows of the runtime: its records, as abi.h has them. */
 static const char runtime_types[] =
-    "#define HIDDEN __attribute__((visibility(\"hidden\")))\n"
     "#include <stddef.h>\n"
     "typedef struct TfcWeight { const char *name; const void *data; } TfcWeight;\n"
     "typedef struct TfcPanels {\n"
@@ -530,10 +536,37 @@ static const char runtime_types[] =
     "extern HIDDEN void *tokenizer_json_inside(const void *, size_t, const char **);\n"
     "extern HIDDEN void *tokenizer_json_portable(const void *, size_t, const char **);\n";
 
+/* What a program, and what a module for JavaScript, begins with. */
+static void put_entry(const Artifact *a, Text *out)
+{
+    const bool is_declared = artifact_is_joined(a);
+    const char *answers = a->names[TFC_DECODE_STEP] ? "main" : "predict_main";
+    if (!strcmp(a->emit, "exe") && !is_declared)
+        text_add(out,
+                 "extern HIDDEN int tfc_model_%s(const void *constant, int argc, char **argv);\n",
+                 answers);
+    if (!strcmp(a->emit, "exe"))
+        text_add(out,
+                 "int main(int argc, char **argv)\n"
+                 "{\n    return tfc_model_%s(&model_constant, argc, argv);\n}\n",
+                 answers);
+    if (artifact_is_script(a) && !is_declared)
+        text_add(
+            out,
+            "extern HIDDEN const char *tfc_model_script(const void *constant, const char *request, long long length);\n");
+    if (artifact_is_script(a))
+        text_add(
+            out,
+            "__attribute__((export_name(\"answer\"))) const char *answer(const char *request, int length)\n"
+            "{\n    return tfc_model_script(&model_constant, request, length);\n}\n");
+}
+
 void compile_glue(const Artifact *a, Text *out)
 {
     text_add(out, "#include \"%s.h\"\n", a->name);
     if (!artifact_is_c(a))
+        text_string(out, hidden);
+    if (!artifact_is_joined(a))
         text_add(out, runtime_types, TFC_N_FUNCTIONS, TEXT_STOPS, TEXT_FORBIDDEN);
     put_members(a, out);
     put_variants(a, out);
@@ -547,17 +580,5 @@ void compile_glue(const Artifact *a, Text *out)
     for (int i = 0; i < export_count; i++)
         if (artifact_has_export(a, &exports[i]))
             put_export(a, &exports[i], out);
-    const char *answers = a->names[TFC_DECODE_STEP] ? "main" : "predict_main";
-    if (!strcmp(a->emit, "exe"))
-        text_add(out,
-                 "extern HIDDEN int tfc_model_%s(const void *constant, int argc, char **argv);\n"
-                 "int main(int argc, char **argv)\n"
-                 "{\n    return tfc_model_%s(&model_constant, argc, argv);\n}\n",
-                 answers, answers);
-    if (artifact_is_script(a))
-        text_add(
-            out,
-            "extern HIDDEN const char *tfc_model_script(const void *constant, const char *request, long long length);\n"
-            "__attribute__((export_name(\"answer\"))) const char *answer(const char *request, int length)\n"
-            "{\n    return tfc_model_script(&model_constant, request, length);\n}\n");
+    put_entry(a, out);
 }

@@ -1,6 +1,6 @@
 /* Linking: objects, glue and the runtime through the target's C compiler, in a folder
  * beside the output; the finished file is renamed into its place. The runtime is an
- * archive for this system, and C files for others: they are compiled with the glue. */
+ * archive for this system; for others its C files are compiled, as one file with the glue. */
 #define _GNU_SOURCE
 #include "driver/compile/artifact.h"
 
@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -91,48 +90,22 @@ static bool add_archive(Link *l, const char *name, const char *variable)
                             name, variable);
 }
 
-const char *compile_runtime_files(Job *job, TextList *files)
+const char *compile_runtime_folder(Job *job)
 {
     static const char *const places[] = {"runtime", "../share/tfc/runtime", "../runtime"};
     const char *folder = find_beside(job, places, sizeof places / sizeof *places);
-    if (!folder) {
+    if (!folder)
         job_error(job, "the runtime's C files (share/tfc/runtime) are not beside the program");
-        return NULL;
-    }
-    glob_t found = {0};
-    glob(arena_printf(job->arena, "%s/base/*.c", folder), 0, NULL, &found);
-    glob(arena_printf(job->arena, "%s/runtime/*/*.c", folder), GLOB_APPEND, NULL, &found);
-    glob(arena_printf(job->arena, "%s/runtime/*/*/*.c", folder), GLOB_APPEND, NULL, &found);
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        vec_push(job->arena, *files, arena_strdup(job->arena, found.gl_pathv[i]));
-    globfree(&found);
     return folder;
-}
-
-static bool add_sources(Link *l)
-{
-    static const char *const options[] = {"-DNDEBUG", "-ffunction-sections", "-fdata-sections",
-                                          NULL};
-    TextList files = {0};
-    const char *folder = compile_runtime_files(l->job, &files);
-    if (!folder) {
-        diag_note(&l->job->diags, (Loc){0}, "the variable TFC_RUNTIME can name an archive of them");
-        return false;
-    }
-    add_words(l, options);
-    bool ok = add_path(l, "-I", folder) &&
-              (!l->artifact->target->is_wasm ||
-               add_path(l, "-I", arena_printf(l->job->arena, "%s/runtime/wasi", folder)));
-    for (size_t i = 0; ok && i < files.count; i++) /* only its reader needs what that has */
-        ok = (!l->artifact->has_json && strstr(files.data[i], "/runtime/text/hf")) ||
-             add_path(l, "", files.data[i]);
-    return ok;
 }
 
 static bool add_runtime(Link *l)
 {
-    if (artifact_is_foreign(l->artifact) && !getenv("TFC_RUNTIME"))
-        return add_sources(l);
+    static const char *const options[] = {"-ffunction-sections", "-fdata-sections", NULL};
+    if (artifact_is_joined(l->artifact)) {
+        add_words(l, options);
+        return true;
+    }
     return (!l->artifact->has_json ||
             add_archive(l, "libtfc_runtime_json.a", "TFC_RUNTIME_JSON")) &&
            add_archive(l, "libtfc_runtime.a", "TFC_RUNTIME");
@@ -141,6 +114,18 @@ static bool add_runtime(Link *l)
 /* ---- the files ---- */
 
 static const char *new_blob(void *context, const char *name) { return new_file(context, name); }
+
+static bool write_glue(Link *l, Text *out)
+{
+    if (!artifact_is_joined(l->artifact)) {
+        compile_glue(l->artifact, out);
+        return true;
+    }
+    if (compile_joined_glue(l->artifact, out))
+        return true;
+    diag_note(&l->job->diags, (Loc){0}, "the variable TFC_RUNTIME can name an archive of them");
+    return false;
+}
 
 static bool write_inputs(Link *l, const char *header)
 {
@@ -152,8 +137,7 @@ static bool write_inputs(Link *l, const char *header)
     compile_python(a, &text);
     ok = ok && write_text(l, arena_printf(l->job->arena, "%s.py", a->name), &text);
     text.length = 0;
-    compile_glue(a, &text);
-    ok = ok && write_text(l, "glue.c", &text);
+    ok = ok && write_glue(l, &text) && write_text(l, "glue.c", &text);
     text.length = 0;
     text_add(&text, "{ global: %s_*; local: *; };\n", a->name);
     ok = ok && write_text(l, "exports", &text);

@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const linux_options[] = {"-fPIC", "-pthread", "-fopenmp-simd", NULL};
@@ -42,6 +43,12 @@ bool artifact_shows_name(const Artifact *a)
 }
 
 bool artifact_is_foreign(const Artifact *a) { return !codegen_is_here(a->target->triple); }
+
+bool artifact_is_joined(const Artifact *a)
+{
+    const bool is_linked = !artifact_is_c(a) && strcmp(a->emit, "obj") != 0;
+    return artifact_is_c(a) || (is_linked && artifact_is_foreign(a) && !getenv("TFC_RUNTIME"));
+}
 
 const char *artifact_compiler(const Artifact *a)
 {

@@ -67,7 +67,7 @@ static bool wait_for_bytes(const LineBuffer *b, int milliseconds)
 }
 
 /* Reads what is there; waits where nothing is, also at a file that is set not to block. */
-static void fill(LineBuffer *b)
+static void read_available(LineBuffer *b)
 {
     make_room(b);
     ssize_t n = read(b->fd, b->data + b->end, CHUNK);
@@ -118,7 +118,7 @@ static void drop_mark(LineBuffer *b)
 }
 
 /* Whether what has been read decides the next result: a line, or the end. */
-static bool is_decided(LineBuffer *b)
+static bool next_is_decided(LineBuffer *b)
 {
     drop_mark(b);
     return skip_line(b) && (b->skipped >= 0 || b->at_end || find_newline(b) || is_over(b));
@@ -126,10 +126,10 @@ static bool is_decided(LineBuffer *b)
 
 bool line_buffer_ready(LineBuffer *b)
 {
-    while (!is_decided(b)) {
+    while (!next_is_decided(b)) {
         if (!b->is_file && !wait_for_bytes(b, 0))
             return false;
-        fill(b);
+        read_available(b);
     }
     return true;
 }
@@ -148,8 +148,8 @@ static LineStatus failed(LineBuffer *b)
 
 LineStatus line_buffer_next(LineBuffer *b, Line *line)
 {
-    while (!is_decided(b))
-        fill(b);
+    while (!next_is_decided(b))
+        read_available(b);
     if (b->skipped >= 0 && !b->at_end)
         return failed(b);
     char *newline = find_newline(b);

@@ -59,7 +59,7 @@ static void set_element(StoreTensor *tensor, int64_t i, double value)
     }
 }
 
-static void fill(StoreTensor *tensor, double value)
+static void fill_tensor(StoreTensor *tensor, double value)
 {
     for (int64_t i = 0; i < tensor->count; i++)
         set_element(tensor, i, value);
@@ -163,9 +163,9 @@ static bool initialise(StoreTensor *tensor, uint64_t seed)
     Fans fans = fans_of(tensor);
     double a = tensor->a, limit;
     switch (tensor->init) {
-    case TFC_INIT_ZEROS: fill(tensor, 0); break;
-    case TFC_INIT_ONES: fill(tensor, 1); break;
-    case TFC_INIT_CONSTANT: fill(tensor, a); break;
+    case TFC_INIT_ZEROS: fill_tensor(tensor, 0); break;
+    case TFC_INIT_ONES: fill_tensor(tensor, 1); break;
+    case TFC_INIT_CONSTANT: fill_tensor(tensor, a); break;
     case TFC_INIT_NORMAL: fill_normal(tensor, &stream, a, tensor->b); break;
     case TFC_INIT_UNIFORM: fill_uniform(tensor, &stream, a, tensor->b); break;
     case TFC_INIT_XAVIER_UNIFORM: /* Glorot & Bengio 2010, eq. 16 */

@@ -167,7 +167,7 @@ static void tell_cut(const Predicting *p, int64_t number, int64_t cut)
 }
 
 /* A line of the answer; list NULL: of a text without tokens. */
-static void put_line(Predicting *p, int64_t number, const TfcPredicted *list)
+static void put_predictions_line(Predicting *p, int64_t number, const TfcPredicted *list)
 {
     const TfcPredictions *predictions = p->model->predictions;
     JsonWriter json = {.out = &p->out};
@@ -197,7 +197,8 @@ static bool predict_some(Predicting *p, int64_t first, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         tell_cut(p, p->number + first + i, cut[i]);
         predicted_count_notes(&p->notes, &list[i * each], each, p->number + first + i);
-        put_line(p, p->number + first + i, list[i * each].positions ? &list[i * each] : NULL);
+        put_predictions_line(p, p->number + first + i,
+                             list[i * each].positions ? &list[i * each] : NULL);
     }
     fwrite(p->out.data, 1, p->out.length, stdout);
     p->out.length = 0;
@@ -216,7 +217,7 @@ static int predict_window(Predicting *p)
 }
 
 /* Reads what can be read without waiting, and at least one line; false: the text has ended. */
-static bool read_window(Predicting *p)
+static bool read_texts(Predicting *p)
 {
     Line line;
     p->number += p->n;
@@ -247,7 +248,7 @@ static int predict_lines(Predicting *p)
     while (!failed && goes_on) {
         if (!line_buffer_ready(&p->input) && fflush(stdout))
             break;
-        goes_on = read_window(p);
+        goes_on = read_texts(p);
         failed = predict_window(p);
     }
     if (!failed && p->fault)
@@ -277,7 +278,7 @@ static bool read_text(const char *path, Text *out)
 }
 
 /* The exit status. */
-static int set_search(const Predicting *p)
+static int set_program_search(const Predicting *p)
 {
     const PredictOptions *o = p->options;
     Text lexicon = {0};
@@ -308,7 +309,7 @@ static int begin_predicting(Predicting *p, TfcModelHandle *loaded)
     if (tfc_model_session_new(loaded, &p->session))
         return predict_fails(p, tfc_model_error_detail());
     if (has_labels(p->model)) {
-        const int failed = set_search(p);
+        const int failed = set_program_search(p);
         if (failed)
             return failed;
     }

@@ -166,7 +166,8 @@ static void put_tags(const TfcPrediction *p, const TfcPredicted *found, Text *ou
 }
 
 /* With several wanted each with its log-probability. */
-static void put_results(const TfcPrediction *p, const TfcPredicted *found, int64_t top, Text *out)
+static void put_label_results(const TfcPrediction *p, const TfcPredicted *found, int64_t top,
+                              Text *out)
 {
     for (int64_t i = 0; i < found->n_results; i++) {
         text_string(out, i ? "\t" : "");
@@ -185,7 +186,7 @@ static void put_numbers(const float *values, int64_t n, Text *out)
 void predicted_put_line(const TfcPrediction *p, const TfcPredicted *found, int64_t top, Text *out)
 {
     if (p->ctc)
-        put_results(p, found, top, out);
+        put_label_results(p, found, top, out);
     else if (p->classes && has_list(p))
         put_tags(p, found, out);
     else if (p->classes)

@@ -135,8 +135,8 @@ static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, c
     return status;
 }
 
-static int answer_records(TfcSessionHandle *session, const TfcModel *model, const Wanted *wanted,
-                          const TfcTranslation **list, int64_t *n)
+static int answer_request_records(TfcSessionHandle *session, const TfcModel *model,
+                                  const Wanted *wanted, const TfcTranslation **list, int64_t *n)
 {
     TfcWord words[MOST_DIMS + MOST_INPUTS];
     Arena *arena = arena_try_new();
@@ -154,7 +154,7 @@ static int put_translations(TfcSessionHandle *session, const TfcModel *model, co
 {
     const TfcTranslation *list;
     int64_t n;
-    int status = wanted->records ? answer_records(session, model, wanted, &list, &n)
+    int status = wanted->records ? answer_request_records(session, model, wanted, &list, &n)
                                  : tfc_model_translations(session, &wanted->settings, wanted->text,
                                                           (int64_t)strlen(wanted->text), &list, &n);
     for (int64_t i = 0; !status && i < n; i++)
@@ -188,8 +188,8 @@ static void put_unknown_count(TfcSessionHandle *session, JsonWriter *json)
         json_put_text(json, "note", note);
 }
 
-static const char *put_answer(const TfcModel *model, TfcSessionHandle *session,
-                              const Wanted *wanted)
+static const char *put_request_answer(const TfcModel *model, TfcSessionHandle *session,
+                                      const Wanted *wanted)
 {
     JsonWriter json = {.out = &last_answer};
     last_answer.length = 0;
@@ -220,7 +220,7 @@ static const char *answer_request(const TfcModel *model, TfcSessionHandle *sessi
         script_predicts(model)
             ? take_search(request, script_finds_labels(model), arena, wanted)
             : take_settings(request, model->source && !model->n_columns, arena, wanted);
-    return mistake ? script_fail(mistake) : put_answer(model, session, wanted);
+    return mistake ? script_fail(mistake) : put_request_answer(model, session, wanted);
 }
 
 const char *tfc_model_script(const TfcModel *model, const char *request, int64_t length)

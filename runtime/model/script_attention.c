@@ -15,13 +15,13 @@
 #include <string.h>
 
 /* One side: its text, ids with what stands around them, and where those of the text lie. */
-typedef struct Side {
+typedef struct PairSide {
     const Tokenizer *tokenizer;
     const char *text;
     size_t length;
     const int32_t *ids;
     int64_t n, first, own;
-} Side;
+} PairSide;
 
 /* Line `number` of the text. */
 static const char *find_line(const char *text, int64_t number, size_t *length)
@@ -32,33 +32,33 @@ static const char *find_line(const char *text, int64_t number, size_t *length)
     return text;
 }
 
-static Side source_side(const TfcLoaded *loaded, const char *text, const TfcTranslation *t)
+static PairSide source_side(const TfcLoaded *loaded, const char *text, const TfcTranslation *t)
 {
     const TfcText *rules = loaded->model->text;
     int64_t first = rules->source_begin >= 0, last = rules->source_end >= 0;
-    Side side = {.tokenizer = loaded->source,
-                 .ids = t->source,
-                 .n = t->n_source,
-                 .first = first,
-                 .own = t->n_source - first - last};
+    PairSide side = {.tokenizer = loaded->source,
+                     .ids = t->source,
+                     .n = t->n_source,
+                     .first = first,
+                     .own = t->n_source - first - last};
     side.text = find_line(text, t->line, &side.length);
     return side;
 }
 
-static Side target_side(const TfcLoaded *loaded, const TfcTranslation *t, const int32_t *fed)
+static PairSide target_side(const TfcLoaded *loaded, const TfcTranslation *t, const int32_t *fed)
 {
     int64_t n = t->result.n, first = loaded->model->first;
     bool begins = n && first >= 0 && fed[1] == first; /* with a token that has no text */
-    return (Side){.tokenizer = loaded->target,
-                  .text = t->text,
-                  .length = (size_t)t->length,
-                  .ids = fed + 1,
-                  .n = n + 1,
-                  .first = begins,
-                  .own = n - begins};
+    return (PairSide){.tokenizer = loaded->target,
+                      .text = t->text,
+                      .length = (size_t)t->length,
+                      .ids = fed + 1,
+                      .n = n + 1,
+                      .first = begins,
+                      .own = n - begins};
 }
 
-static bool put_tokens(const Side *side, const char *key, Arena *arena, JsonWriter *json)
+static bool put_tokens(const PairSide *side, const char *key, Arena *arena, JsonWriter *json)
 {
     bool ok = true;
     json_open(json, key, '[');
@@ -77,7 +77,7 @@ static bool put_tokens(const Side *side, const char *key, Arena *arena, JsonWrit
     return ok;
 }
 
-static bool put_words(const Side *side, const char *key, Arena *arena, JsonWriter *json)
+static bool put_words(const PairSide *side, const char *key, Arena *arena, JsonWriter *json)
 {
     int64_t *words = ARENA_ARRAY(arena, int64_t, side->own + 1), n_words;
     bool ok = words && token_words(side->tokenizer, side->text, side->length,
@@ -105,8 +105,8 @@ static int32_t *frame_target(const TfcModel *model, const TfcResult *result, Are
     return ids;
 }
 
-static int put(const TfcLoaded *loaded, TfcSessionHandle *session, const char *text,
-               const TfcTranslation *t, Arena *arena, JsonWriter *json)
+static int put_attention(const TfcLoaded *loaded, TfcSessionHandle *session, const char *text,
+                         const TfcTranslation *t, Arena *arena, JsonWriter *json)
 {
     int32_t *framed = frame_target(loaded->model, &t->result, arena);
     const float *weights;
@@ -116,7 +116,7 @@ static int put(const TfcLoaded *loaded, TfcSessionHandle *session, const char *t
                                      (int32_t)t->result.n + 1, framed, &weights);
     if (status)
         return status;
-    Side source = source_side(loaded, text, t), target = target_side(loaded, t, framed);
+    PairSide source = source_side(loaded, text, t), target = target_side(loaded, t, framed);
     json_open(json, "attention", '{');
     bool ok = put_tokens(&source, "source", arena, json) &&
               put_tokens(&target, "target", arena, json) &&
@@ -137,7 +137,7 @@ int script_put_attention(TfcSessionHandle *handle, const char *text, const TfcTr
     const TfcLoaded *loaded = session->loaded; /* which the session keeps */
     session_leave(session, USE_READ);
     Arena *arena = arena_try_new();
-    status = arena ? put(loaded, handle, text, t, arena, json) : tfc_model_no_memory();
+    status = arena ? put_attention(loaded, handle, text, t, arena, json) : tfc_model_no_memory();
     arena_free(arena);
     return status;
 }

@@ -85,7 +85,7 @@ bool script_finds_labels(const TfcModel *model)
 }
 
 /* Of CTC one result, unless a number is given. */
-static int set_search(TfcSessionHandle *session, int64_t top, const TfcLabelSearch *given)
+static int set_request_search(TfcSessionHandle *session, int64_t top, const TfcLabelSearch *given)
 {
     TfcLabelSearch search = *given;
     search.nbest = top == INT64_MAX ? 1 : top;
@@ -98,7 +98,7 @@ int script_put_predictions(TfcSessionHandle *session, const TfcModel *model, con
 {
     const TfcPredicted *list;
     int64_t n, cut;
-    int status = script_finds_labels(model) ? set_search(session, top, search) : TFC_OK;
+    int status = script_finds_labels(model) ? set_request_search(session, top, search) : TFC_OK;
     if (!status)
         status = tfc_model_predict_text(session, text, (int64_t)strlen(text), &list, &n, &cut);
     if (status)

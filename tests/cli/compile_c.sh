@@ -84,6 +84,11 @@ done
 grep -q '^/\* [a-z_]*\.tfg:[0-9]' generic/model.c || fail "no kernel tells its lines"
 ! grep -q 'vector_size([1-9][0-9])' generic/model.c || fail "generic has vectors" # two halves of a number are one
 
+# No two parts of the runtime share a name, whichever of them a model takes.
+{ echo '#define _GNU_SOURCE'; awk '/^\f/ { head = 3 } head-- > 0 { next } { print }' "$(dirname "$tfc")/runtime/one_file.parts"; } >parts.c
+[ "$(wc -l <parts.c)" -gt 10000 ] || fail "there are no parts"
+clean cc -std=c17 -fsyntax-only -w parts.c
+
 # Text: params and vocabulary inside, answers of tfc translate; from another folder.
 shared_runs
 ln -s "$runs/translator" run
