@@ -91,14 +91,23 @@ class _LabelSearch(ctypes.Structure):
                 ("lexicon_length", ctypes.c_int64), ("separator", ctypes.c_char_p)]
 
 
-_lib = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY))
+_path_of_library = os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY)
+_lib = ctypes.CDLL(_path_of_library)
+_lib_at_once = ctypes.PyDLL(_path_of_library)
 _P, _I, _L = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 _ERROR_VERSION, _ERROR_ARGUMENT = 1, 6  # as in the header
 
 
+_SETTINGS = {name: (kind, n, takes) for name, kind, n, takes in _GENERATION if takes != "INPUT"}
+
+# What neither computes nor waits: other threads of Python do not run meanwhile, since letting them costs more than the call.
+_AT_ONCE = {"error_text", "error_detail", "session_give", "generation_defaults", "unknown", "parameter_count", "prediction_count",
+            "prediction"}
+
+
 @functools.lru_cache(None)
 def _function(name, result, *arguments):
-    function = getattr(_lib, _NAME + "_" + name)
+    function = getattr(_lib_at_once if name in _AT_ONCE else _lib, _NAME + "_" + name)
     function.restype, function.argtypes = result, arguments
     return function
 
@@ -227,11 +236,10 @@ class Model:
             settings = Generation()
             _check(_function("generation_defaults", ctypes.c_int, _P, _P)(
                 self._model, ctypes.byref(settings)))
-            fields = {name: (kind, n, takes) for name, kind, n, takes in _GENERATION if takes != "INPUT"}
             for name, value in changes.items():
-                if name not in fields:
+                if name not in _SETTINGS:
                     raise TypeError("there is no setting " + name)
-                kind, n, takes = fields[name]
+                kind, n, takes = _SETTINGS[name]
                 if takes == "TOKENS":
                     value = _list(name, value, "a list of ids")
                     if len(value) > n:
