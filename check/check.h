@@ -50,7 +50,7 @@ typedef struct VariantOptions {
     DType type;
     int opt_level;
     bool scalar;
-    bool holds; /* with the outputs of held_add_outputs */
+    double holds; /* with the outputs of held_add_outputs, of this factor; 0: without them */
 } VariantOptions;
 
 /* Runs the checks below, each of which adds a row; of a model without a loss only those that need
@@ -89,8 +89,9 @@ bool check_choose_batch(Check *check, Variant *gradient);
 
 /* ---- held.c ---- */
 
-/* Adds for each stop_gradient an output "held.N": its operand. */
-void held_add_outputs(Function *gradient);
+/* Adds for each stop_gradient an output "held.N": its operand, which is multiplied by the factor
+ * before. */
+void held_add_outputs(Function *gradient, double factor);
 /* A new function that computes only the loss of `gradient`, reads the results of stop_gradients
  * from inputs "held.N", and changes no state. */
 Function *held_loss(const Function *gradient, const char *name);

@@ -18,13 +18,24 @@ static const char *held_name(const Function *function, int i)
     return arena_printf(function->module->arena, "%s%d", prefix, i);
 }
 
-void held_add_outputs(Function *gradient)
+static void hold_aside(Function *gradient, Op *op, double factor)
+{
+    Value *x = op->args[0];
+    if (factor == 1 || !dtype_is_float(x->type.dtype))
+        return;
+    Builder b = builder_before(gradient, &gradient->body, op);
+    op_set_arg(op, 0, build_binary(&b, OP_mul, x, build_const_of(&b, x->type, factor)));
+}
+
+void held_add_outputs(Function *gradient, double factor)
 {
     int n = 0;
     FOR_OPS (op, &gradient->body) {
         Builder b = builder_at_end(gradient);
-        if (op->kind == OP_stop_gradient)
-            build_output(&b, held_name(gradient, n++), op->args[0]);
+        if (op->kind != OP_stop_gradient)
+            continue;
+        hold_aside(gradient, op, factor);
+        build_output(&b, held_name(gradient, n++), op->args[0]);
     }
 }
 

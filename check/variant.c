@@ -54,8 +54,8 @@ static Function *derive(Variant *v, const VariantOptions *options)
 {
     Function *function = options->function ? session_function(&v->session, options->function)
                                            : derive_gradient(v->session.model->module, true);
-    if (function && options->holds)
-        held_add_outputs(function);
+    if (function && options->holds != 0)
+        held_add_outputs(function, options->holds);
     return function;
 }
 

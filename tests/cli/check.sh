@@ -75,6 +75,8 @@ END
 passes stopped.tfg
 says '^ok *gradients = central differences.*; 1 stopped value held'
 says '^ok *gradients = differences (interpreted).*; 1 stopped value held'
+# A scale that stop() gives puts the greatest value of each row on the bound of a clamp, wherever the params are.
+"$tfc" check "$root/tests/strangers/eight_bits.tfg" --samples 2 >out 2>err || fail "eight_bits: $(cat out err)"
 model counted <<'END'
 state count : [1] = zeros
 state mean_row : [6] = ones
