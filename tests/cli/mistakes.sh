@@ -55,6 +55,9 @@ classes|predict p = softmax(transpose(e[src]))
 axis|predict p = softmax(image, 0)
 truth|predict p = image > 0
 bare|predict image
+ends|input label : int[B, S~] = column("label", ends = 1)
+end|input weight : float[B, S~] = column("weight", end = "x")
+end_int|input label : int[B, S~] = column("label", end = 1)
 L
 # And in how words of the language are used.
 while IFS='|' read -r name line; do
@@ -92,6 +95,7 @@ concat|z = concat([embedding, x], 1)
 pick|z = pick(x, top_k(reshape(embedding, [vocab, d_model, 1]), 1))
 pick_last|z = pick(x, -1)
 pick_one|z = pick(x, 1)
+scatter|z = scatter(x, -2, argmax(x))
 top|z = top_k(x, B)
 top_two|v, i = top_k(x, 2)
 top_row|z = x[top_k(x, 2)]
@@ -191,6 +195,9 @@ for name in last step-6; do # another file, for last is a link to the newest ste
     mv cut broken/$name.safetensors
 done
 
+mkdir gpt
+printf '{"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "vocab_size": 20, "n_positions": 16,
+  "activation_function": "gelu_new", "scale_attn_by_inverse_layer_idx": true}' >gpt/config.json
 cp -r run stranger
 sed -i 's/^  "arguments": \[/&\n    "--trace", "trace.json",/' stranger/run.json
 
