@@ -4,6 +4,7 @@
 #include "frontend/elab.h"
 
 #include "ir/fold.h"
+#include "ir/infer.h"
 
 #include <math.h>
 
@@ -64,11 +65,32 @@ static Val run_stop_gradient(Elab *e, const Node *call, Val *args)
     return x ? with_names(e, call, build_unary(&e->b, OP_stop_gradient, x), x) : val_error();
 }
 
+/* What a known condition chooses: of tensors in the shape and type of both together, as for any
+ * other condition. */
+static Val choose_known(Elab *e, const Node *call, bool first, Val a, Val b)
+{
+    Val chosen = first ? a : b, other = first ? b : a;
+    if (chosen.kind != VAL_TENSOR && other.kind != VAL_TENSOR)
+        return chosen;
+    if (chosen.kind == VAL_TENSOR && dtype_is_float(chosen.tensor->type.dtype) &&
+        other.kind == VAL_NUMBER)
+        return chosen;
+    Value *x, *y;
+    Type both;
+    if (!promote_pair(e, call, a, b, &x, &y) || !check_broadcast(e, call, x, y) ||
+        !shape_broadcast(&x->type, &y->type, &both))
+        return val_error();
+    Value *whole = build_broadcast(&e->b, first ? x : y, both.rank, both.dims);
+    copy_dim_names(e, whole, x);
+    copy_dim_names(e, whole, y);
+    return val_tensor(e, call, whole);
+}
+
 static Val choose(Elab *e, const Node *call, Val condition, Val a, Val b)
 {
     Value *x, *y;
     if (condition.kind == VAL_BOOL || condition.kind == VAL_NUMBER)
-        return condition.number ? a : b;
+        return choose_known(e, call, condition.number != 0, a, b);
     Value *c = as_tensor(e, call, condition);
     if (!c || !promote_pair(e, call, a, b, &x, &y))
         return val_error();
@@ -307,7 +329,7 @@ static const Builtin builtins[] = {
     {.name = "pad", .params = "x axis before after", .run = builtin_pad},
     {.name = "concat", .params = "parts axis?", .run = builtin_concat},
     {.name = "split", .params = "x parts axis?", .run = builtin_split},
-    {.name = "flip", .params = "x axis", .run = builtin_flip},
+    {.name = "flip", .params = "x axis?", .run = builtin_flip},
     {.name = "lookup", .params = "x dim index", .run = builtin_lookup},
     {.name = "scatter", .params = "rows dim index", .run = builtin_scatter},
     {.name = "pick", .params = "x index", .run = builtin_pick},

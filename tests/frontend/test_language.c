@@ -208,6 +208,27 @@ static void settings_and_outputs(void **state)
     arena_free(g.arena);
 }
 
+/* A known condition gives a tensor of the shape and type that any other gives. */
+static void known_conditions(void **state)
+{
+    (void)state;
+    Given g = parse("input x : float[3, 4]\ninput k : int[4]\n"
+                    "output nothing = mask(x, false)\n"
+                    "output all = mask(x, true)\n"
+                    "output number = select(true, 1, x)\n"
+                    "output whole = select(true, k, x)\n"
+                    "output rows = select(false, x, k)\n"
+                    "output backwards = flip(x)\n");
+    assert_int_equal(g.diags.errors, 0);
+    static const char *const names[] = {"nothing", "all", "number", "whole", "rows", "backwards"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_type(&g, names[i], "f32[3, 4]");
+    assert_int_equal(output(&g, "all")->op->kind, OP_input);
+    assert_int_equal(output(&g, "backwards")->op->kind, OP_flip);
+    assert_int_equal(op_int(output(&g, "backwards")->op, ATTR_axis), 1);
+    arena_free(g.arena);
+}
+
 static void masks_cost_nothing(void **state)
 {
     (void)state;
@@ -387,6 +408,7 @@ int main(void)
         cmocka_unit_test(replacing),
         cmocka_unit_test(replacing_what_is_read_later),
         cmocka_unit_test(settings_and_outputs),
+        cmocka_unit_test(known_conditions),
         cmocka_unit_test(masks_cost_nothing),
         cmocka_unit_test(weights),
         cmocka_unit_test(training),
