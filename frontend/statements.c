@@ -123,14 +123,34 @@ static void run_update(Elab *e, const Node *node)
     build_assign(&e->b, state, value);
 }
 
-/* What `tfc export --merge` writes for a param: kept only where that is asked for. */
+/* Whether two values that one expression gave are computed alike of the same params. */
+static bool is_same_formula(const Value *a, const Value *b)
+{
+    const Op *p = a->op, *q = b->op;
+    if (a == b)
+        return true;
+    if (p->kind != q->kind || p->n_args != q->n_args || !type_equal(&a->type, &b->type) ||
+        (p->kind != OP_const && !p->n_args) ||
+        (p->kind == OP_const && op_float(p, ATTR_value) != op_float(q, ATTR_value)))
+        return false;
+    for (int i = 0; i < p->n_args; i++)
+        if (!is_same_formula(p->args[i], q->args[i]))
+            return false;
+    return true;
+}
+
+/* What `tfc export --merge` writes for a param: kept only where that is asked for. Calls that share
+ * their params may say the same again. */
 static void run_merge(Elab *e, const Node *node)
 {
     Value *param, *value;
     if (!eval_given(e, node, &param, &value))
         return;
     const char *path = op_string(param->op, ATTR_name);
-    if (map_has(&e->merges, path)) {
+    const Value *first = map_get(&e->merges, path);
+    if (first && is_same_formula(first, value))
+        return;
+    if (first) {
         elab_error(e, node, "`%s` is merged twice", path);
         return;
     }

@@ -229,6 +229,27 @@ static void known_conditions(void **state)
     arena_free(g.arena);
 }
 
+/* Calls that share their params merge them once; another value for the same param is an error. */
+static void merged_once(void **state)
+{
+    (void)state;
+    const char *part = "input x : float[3, 4]\n"
+                       "block part(x, scale) {\n"
+                       "  param w : [4, 4]\n  param a : [4, 4]\n"
+                       "  merge w = w + a @ transpose(a) * scale\n"
+                       "  return x @ w\n}\n";
+    char text[512];
+    snprintf(text, sizeof text, "%sy = x\nrepeat 3 { y = part(y, 2) }\noutput z = y\n", part);
+    Given g = parse_with(text, (FrontendOptions){.merges = true});
+    assert_int_equal(g.diags.errors, 0);
+    assert_non_null(output(&g, "part.w"));
+    arena_free(g.arena);
+    snprintf(text, sizeof text, "%sy = part as p(x, 2)\noutput z = part as same p(y, 3)\n", part);
+    g = parse(text);
+    assert_int_equal(g.diags.errors, 1);
+    arena_free(g.arena);
+}
+
 static void masks_cost_nothing(void **state)
 {
     (void)state;
@@ -409,6 +430,7 @@ int main(void)
         cmocka_unit_test(replacing_what_is_read_later),
         cmocka_unit_test(settings_and_outputs),
         cmocka_unit_test(known_conditions),
+        cmocka_unit_test(merged_once),
         cmocka_unit_test(masks_cost_nothing),
         cmocka_unit_test(weights),
         cmocka_unit_test(training),
