@@ -26,6 +26,8 @@ def last_dim(x):
 
 def linear(name, x, n, bias=True):
     y = x @ param(name + ".weight", last_dim(x), n)
+    if CONSTS.get("lora"):      # Hu et al. 2021
+        y = y + x @ param(name + ".lora_a", last_dim(x), 2) @ param(name + ".lora_b", 2, n) * 1.5
     return y + param(name + ".bias", n) if bias else y
 
 

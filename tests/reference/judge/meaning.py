@@ -4,9 +4,9 @@ that shares nothing with tfc.
 A value `V` holds one tensor, or one for each row of the batch, without padding: a ragged value of row b
 has shape [1, length of b, ...]. Functions are written for one row, and `rowwise` applies them to all.
 
-Noise: with `noise(seed)` each result is off by a few 2^-36 of itself, and so is each gradient on its way
-back, so that a second run tells how far rounding can move a result. Equal values get equal noise, and
-numbers of at most 24 bits none, so that ties stay ties.
+Noise: with `noise((seed, size))` each result is off by up to that share of itself, and so is each gradient
+on its way back, so that a second run tells how far rounding can move a result. Equal values get equal noise,
+and numbers of at most 24 bits none, so that ties stay ties.
 """
 import builtins
 import functools
@@ -18,21 +18,20 @@ import torch
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
 inf, pi = math.inf, math.pi
-NOISE = 2.0 ** -36
-state = {"seed": None, "param": None}
+state = {"seed": None, "size": 0.0, "param": None}
 
 
-def noise(seed):
-    """None: no noise."""
-    state["seed"] = seed
+def noise(kind):
+    """A seed and a size; None: no noise."""
+    state["seed"], state["size"] = kind or (None, 0.0)
 
 
 def jitter(x):
-    """Numbers in [-1, 1) that follow from the bits of x and the seed."""
-    bits = x.detach().contiguous().view(torch.int64)
+    """Numbers in [-size, size) that follow from the seed and from x to some 14 bits, as do those of other sizes."""
+    bits = (x.detach().float().contiguous().view(torch.int32).long() + 256) >> 9
     for factor in (0x2545F4914F6CDD1D, 0x5851F42D4C957F2D):
         bits = (bits ^ ((bits >> 29) & 0x7FFFFFFFF)) * factor + state["seed"] * 0x9E3779B1
-    return ((bits >> 33) & 0x3FFFFFF).double() / 2 ** 25 - 1
+    return state["size"] * (((bits >> 33) & 0x3FFFFFF).double() / 2 ** 25 - 1)
 
 
 def is_short(x):
@@ -42,11 +41,11 @@ def is_short(x):
 class Noisy(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, size):
-        return torch.where(is_short(x) & is_short(size), x, x + NOISE * jitter(x) * size)
+        return torch.where(is_short(x) & is_short(size), x, x + jitter(x) * size)
 
     @staticmethod
     def backward(ctx, g):
-        return torch.where(torch.isfinite(g), g * (1 + NOISE * jitter(g)), g), None
+        return torch.where(torch.isfinite(g), g * (1 + jitter(g)), g), None
 
 
 class Heard(torch.autograd.Function):
@@ -57,7 +56,7 @@ class Heard(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, g):
-        return torch.where(torch.isfinite(g), g * (1 + NOISE * jitter(g)), g)
+        return torch.where(torch.isfinite(g), g * (1 + jitter(g)), g)
 
 
 def noisy(x, size=None):

@@ -320,11 +320,13 @@ def draw_leaves(m):
             m.leaves.append(Value("p%d" % len(m.leaves), shape, "float", is_param=True))
 
 
+# Of model N that of N % 12: a third begins at zeros and at ties.
+MODES = ["zeros", "normal", "ties", "normal", "large", "cancelling", "ties", "normal", "zeros", "normal", "normal", "normal"]
+
+
 def grow(seed):
     m = Model(seed)
-    # A third begins at zeros and at ties.
-    m.mode = ["zeros", "normal", "ties", "normal", "large", "cancelling"][seed % 6] if seed % 12 < 6 else \
-        ["ties", "normal", "zeros", "normal", "normal", "normal"][seed % 6]
+    m.mode = MODES[seed % 12]
     draw_leaves(m)
     meaning.noise(None)
     g = Growth(m)
