@@ -15,7 +15,6 @@ inputs and params, and SEED.py, the same program. At the end stands which ops an
 """
 import argparse
 import json
-import math
 import os
 import struct
 import subprocess

@@ -5,8 +5,8 @@ import math
 
 import torch
 
-from meaning import (V, add_up, by_number, clamp, elu, float_, gelu, gelu_tanh, inf, log_softmax, logsumexp,
-                     mask, mean, moved, noisy, permute, position, relu, reshape, rowwise, select, sigmoid, silu,
+from meaning import (V, add_up, by_number, clamp, elu, gelu, gelu_tanh, inf, log_softmax,
+                     mask, mean, moved, noisy, permute, position, relu, rowwise, sigmoid, silu,
                      softmax, softplus, state, sum, tanh, transpose)
 
 ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu_tanh": gelu_tanh, "silu": silu, "tanh": tanh,

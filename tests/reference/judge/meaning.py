@@ -10,7 +10,6 @@ and numbers of at most 24 bits none, so that ties stay ties.
 """
 import builtins
 import functools
-import itertools
 import math
 
 import torch

@@ -180,7 +180,7 @@ class Growth:
 
     def __init__(self, model):
         self.model, self.rng, self.pool, self.count = model, model.rng, list(model.leaves), 0
-        self.dims, self.consts = model.lengths, model.consts
+        self.dims, self.consts, self.at_ties = model.lengths, model.consts, model.mode in ("zeros", "ties")
         self.labels = next((v.name for v in model.leaves if v.name == "labels"), None)
 
     def float(self, fits=None, scalars=False):
@@ -197,9 +197,11 @@ class Growth:
     def same(self, x):
         return self.float(lambda v: v.shape == x.shape)
 
-    def like(self, x):
+    def like(self, x, also=lambda v: True):
         """What broadcasts to x: of its shape, with dimensions of 1, or a vector of its last axis."""
         def fits(v):
+            if not also(v):
+                return False
             if v.shape == x.shape or (x.shape and len(v.shape) == 1 and v.shape[0] in (1, x.shape[-1])
                                                        and v.shape != ("B",)):
                 return True
@@ -340,7 +342,8 @@ def grow(seed):
 
 
 def finish(m, g):
-    """Outputs: what no statement reads. The loss: each of these times numbers that tell its elements apart."""
+    """Outputs: what no statement reads. The loss: each of these times numbers that tell its elements apart, and
+    are not 0 as params may be: gradients reach all that is read."""
     for v in [v for v in m.leaves if v.kind == "int" and v.name != "labels"] + [v for v in m.leaves if v.name == "y"]:
         # An input gives each dimension its length, so one of each is read.
         text = "float(%s)" % v
@@ -353,9 +356,7 @@ def finish(m, g):
         m.outputs.append(s.name)
         if s.kind != "float" or not all(bool(torch.isfinite(r).all()) for r in s.content.rows):
             continue
-        if s.shape and isinstance(s.shape[-1], int) and s.shape != ("B",):
-            m.terms.append("%s * %s" % (s, g.float(lambda v: v.is_param and v.shape == s.shape[-1:]) or g.new_param(s.shape[-1:])))
-        elif s.shape and s.shape != ("B",):
+        if s.shape and s.shape != ("B",):
             m.terms.append("%s * (position(%s) + 0.5)" % (s, s.shape[-1]))
         else:
             m.terms.append("%s * 0.75" % s)

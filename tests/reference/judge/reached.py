@@ -4,8 +4,6 @@ import glob
 import re
 import subprocess
 
-from rows import ROWS
-
 # Of ops, in the graph of a model's gradient.
 OPS_WITHOUT = {
     "random": "numbers of tfc's own generator: tests/oracle",
@@ -24,7 +22,6 @@ WITHOUT = {
     "add_loss": "the loss of training: cli.experts", "one_of": "known while a model is built: cli.one_of",
     "require": "as one_of", "shape": "as one_of", "rank": "as one_of", "ragged": "as one_of", "is_float": "as one_of",
 }
-WHOLE_MODELS = "whole models: reference.gradients, reference.published"
 
 
 def names_of(path, pattern):

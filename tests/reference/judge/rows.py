@@ -56,6 +56,23 @@ def powers(g):
     return text.replace("%s", str(x)).replace("Y", str(y)), x.shape, "float"
 
 
+@row(12, "relu abs softplus elu leaky_relu clamp maximum minimum pow max min")
+def kinks(g):
+    """Of a model that begins at zeros or ties: functions at their kinks, of params and inputs themselves."""
+    if not g.at_ties:
+        return None
+    x = g.float(lambda v: v.text is None)
+    y = g.like(x, lambda v: v.text is None)
+    if g.rng.random() < 0.2 and len(x.shape) > 1:
+        kept = with_last(x.shape, 1)
+        return "%s(%s, -1)" % (g.rng.choice(["max", "min"]), x), kept, "float"
+    text = g.rng.choice(["relu(X)", "abs(X)", "softplus(X)", "elu(X)", "elu(X, 1.5)", "leaky_relu(X)", "clamp(X, -0.5, 0.5)",
+                         "clamp(X, 0, 1)", "maximum(X, Y)", "minimum(X, Y)", "maximum(X, 0)", "minimum(X, 1)", "X ^ abs(Y)",
+                         "abs(X) ^ Y", "abs(X) ^ abs(Y)", "X ^ 2", "relu(X - Y)", "abs(X - Y)", "gelu(X)", "softplus(X - Y)",
+                         "elu(X - Y)", "X ^ 0", "X ^ 1"])
+    return text.replace("X", str(x)).replace("Y", str(y)), x.shape, "float"
+
+
 @row(10, "add sub mul div maximum minimum mod")
 def binary(g):
     x = g.float()

@@ -5,7 +5,7 @@ import torch
 import layers
 import meaning
 from layers import attention, causal, cross_entropy, feed_forward, layer_norm, linear, param, rotary, sinusoid, window
-from meaning import Dim, V, mask, softmax, transpose
+from meaning import V, mask, softmax, transpose
 from model import Model, Value, is_state
 
 OPEN = V([torch.tensor(True)], False)
