@@ -97,7 +97,7 @@ def run_tfc(tfc, m, folder):
                "--threads", "1", "-O2" if m.seed % 4 else "-O0"]
     if m.used:
         command += ["--weights", folder + "/params.safetensors"]
-    if m.terms:
+    if m.used and m.terms:
         command.append("--grad")
     if os.path.exists(out):
         os.remove(out)

@@ -109,7 +109,8 @@ class Model:
         found = {"o_" + v: scope[v] for v in self.outputs}
         if self.terms:
             loss = eval(in_python(self.loss_text()), scope)
-            loss.rows[0].reshape(()).backward()
+            if loss.rows[0].requires_grad:      # else it reads inputs alone
+                loss.rows[0].reshape(()).backward()
             found["loss"] = loss
             for name, p in self.used.items():
                 if not is_state(name):
