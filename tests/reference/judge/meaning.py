@@ -180,7 +180,7 @@ maximum = rowwise(lambda x, y: torch.maximum(*alike(x, y)))
 minimum = rowwise(lambda x, y: torch.minimum(*alike(x, y)))
 float_ = rowwise(as_float)
 int_ = rowwise(lambda x: x.trunc().long())
-stop_gradient = rowwise(lambda x: x.detach())
+stop_gradient = stop = rowwise(lambda x: x.detach())
 dropout = rowwise(lambda x, rate: x)          # outside of training
 select = rowwise(lambda c, x, y: torch.where(c, *alike(x, y)))
 mask = rowwise(lambda x, allowed: torch.where(tensor(allowed), x, tensor(-inf)))

@@ -40,10 +40,10 @@ def positive(g):
     return f + g.rng.choice(["(%s)", "(abs(%s) + 0.5)", "(%s * %s + 1e-3)"]).replace("%s", str(x)), x.shape, "float"
 
 
-@row(2, "clamp float int")
+@row(2, "clamp float int stop")
 def bounded(g):
     x = g.float()
-    text = g.rng.choice(["clamp(%s, -1, 1)", "clamp(%s, 0, 0.5)", "float(int(%s * 2))", "%s - floor(%s)"])
+    text = g.rng.choice(["clamp(%s, -1, 1)", "clamp(%s, 0, 0.5)", "float(int(%s * 2))", "%s - floor(%s)", "stop(%s) * %s"])
     return text.replace("%s", str(x)), x.shape, "float"
 
 
@@ -331,6 +331,8 @@ def layer(g):
         if n % 2 == 0:
             ways += [("%s + sinusoid(%s, %d)" % (x, s, n), False), ("%s * sinusoid(%s, %d, halved = true)" % (x, s, n), False),
                      ("rotary(%s)" % x, False), ("rotary(%s, base = 100, halved = true)" % x, False)]
+    if n % 2 == 0 and len(x.shape) > 2 and g.rng.random() < 0.2:
+        return g.rng.choice(["rotary(%s)", "rotary(%s, base = 100, halved = true)"]) % x, x.shape, "float"
     if n % 2 == 0 and g.rng.random() < 0.2:
         return "glu(%s)" % x, with_last(x.shape, n // 2), "float"
     text, widens = g.rng.choice(ways)
