@@ -2,6 +2,7 @@
 #include "oracle/interpreter.h"
 
 #include "base/half.h"
+#include "runtime/product/groups.h"
 
 /* A run, which is a row or with 4 bits a group of its terms, that is rounded to integers is off by
  * the rounding of its scale and of what is divided by it. Runs whose greatest magnitude is not
@@ -51,7 +52,8 @@ static void round_to_8(const Dense *x, int64_t first, int64_t step, int64_t n, I
 }
 
 /* Scales of f16: of a run that is not exact what programs may make of an element is off by a scale,
- * and there are no integers: the elements stand for them. */
+ * of 4 bits, whose scale is searched for, by up to three times the one that holds all elements; and
+ * there are no integers: the elements stand for them. */
 static void round_inexact(const Dense *x, int64_t first, int64_t step, int64_t n, double scale,
                           Integers *out)
 {
@@ -72,24 +74,35 @@ static void round_by(const Dense *x, int64_t first, int64_t step, int64_t n, flo
     }
 }
 
-static float as_half(float x) { return half_to_float(half_from_float(x)); }
 static float as_scale(float x) { return half_to_float(half_at_least(x)); }
 
-/* A group of f16: of 4 bits the first term of the greatest magnitude is -8 but for the rounding of
- * the scale; with a minimum the least term is 0, and the greatest 15; of 8 bits the greatest
- * magnitude is 127. */
+/* By the scale, and minimum, that runtime/product searches: which one is best is its choice, and
+ * tests/exec/test_groups.c is its judge. */
+static void round_searched(const Dense *x, int64_t first, int64_t step, int64_t n, Quant quant,
+                           Integers *out)
+{
+    enum { TERMS = 32 };
+    const bool has_minimum = quant_info(quant)->has_minimum;
+    float terms[TERMS];
+    int8_t integers[TERMS];
+    for (int64_t i = 0; i < n; i++)
+        terms[i] = (float)x->x[first + i * step].v;
+    const GroupScale of = groups_round(quant, n, terms, 1, integers);
+    round_by(x, first, step, n, half_to_float(of.scale), half_to_float(of.minimum),
+             has_minimum ? 0 : -MOST_OF_4, has_minimum ? MOST_OF_MINIMUM : MOST_OF_4 - 1, out);
+}
+
+/* A group of f16: of 8 bits the greatest magnitude is 127; of 4 bits the scale is searched for. */
 static void round_group(const Dense *x, int64_t first, int64_t step, int64_t n, Quant quant,
                         Integers *out)
 {
     const QuantInfo *q = quant_info(quant);
-    double extreme = 0, high = 0, least = INFINITY, greatest = -INFINITY;
+    double extreme = 0, high = 0;
     bool is_exact = true;
     for (int64_t i = first; i < first + n * step; i += step) {
         const Num at = x->x[i];
         extreme = fabs(at.v) > fabs(extreme) ? at.v : extreme;
         high = isnan(high) || fabs(at.v) + at.e <= high ? high : fabs(at.v) + at.e;
-        least = fmin(least, at.v);
-        greatest = fmax(greatest, at.v);
         is_exact &= at.e == 0;
     }
     const int steps = q->bits == 8 ? MOST : q->has_minimum ? MOST_OF_MINIMUM : MOST_OF_4;
@@ -100,15 +113,11 @@ static void round_group(const Dense *x, int64_t first, int64_t step, int64_t n, 
         for (int64_t i = first; i < first + n * step; i += step)
             out->x[i] = num_exact(0);
     } else if (!is_exact)
-        round_inexact(x, first, step, n, range / steps, out);
-    else if (q->has_minimum)
-        round_by(x, first, step, n, as_scale(((float)greatest - (float)least) / MOST_OF_MINIMUM),
-                 as_half((float)least), 0, MOST_OF_MINIMUM, out);
+        round_inexact(x, first, step, n, range / steps * (q->bits == 8 ? 1 : 3), out);
     else if (q->bits == 8)
         round_by(x, first, step, n, as_scale((float)fabs(extreme) / MOST), 0, -MOST, MOST, out);
     else
-        round_by(x, first, step, n, as_scale((float)extreme / -MOST_OF_4), 0, -MOST_OF_4,
-                 MOST_OF_4 - 1, out);
+        round_searched(x, first, step, n, quant, out);
 }
 
 Integers integers_of(Interpreter *in, const Dense *x, int axis, int64_t run, Quant quant)

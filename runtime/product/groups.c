@@ -6,55 +6,11 @@
 
 #include <string.h>
 
-enum { GROUP_COLUMNS = TFC_PANEL_COLUMNS, MOST_OF_4 = 15 };
+enum { GROUP_COLUMNS = TFC_PANEL_COLUMNS };
 
 static int64_t fewer_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- one group ---- */
-
-/* What is found of a group's terms: the bits of the first one of the greatest magnitude; for a
- * minimum the least and the greatest. */
-typedef struct GroupRange {
-    int32_t extreme;
-    float least, greatest;
-} GroupRange;
-
-static const GroupRange no_terms = {0, __builtin_inff(), -__builtin_inff()};
-
-static inline int32_t extreme_of(int32_t extreme, float x)
-{
-    const int32_t bits = rounding_bits(x);
-    return (bits & INTEGERS_MAGNITUDE) > (extreme & INTEGERS_MAGNITUDE) ? bits : extreme;
-}
-static inline float lower_of(float a, float b) { return b < a ? b : a; }
-static inline float higher_of(float a, float b) { return b > a ? b : a; }
-
-/* How terms become integers: (x - minimum) · inverse. */
-typedef struct GroupRule {
-    GroupScale of;
-    float inverse, minimum;
-} GroupRule;
-
-static GroupRule group_rule(Quant quant, GroupRange range)
-{
-    const QuantInfo *q = quant_info(quant);
-    const float extreme = rounding_float(range.extreme);
-    const bool is_number = extreme - extreme == 0;
-    GroupRule rule = {{0, 0}, 0, 0};
-    float scale = extreme / -8;
-    if (q->bits == 8)
-        scale = (extreme < 0 ? -extreme : extreme) / INTEGERS_MOST;
-    if (q->has_minimum && is_number) {
-        const bool is_empty = range.least > range.greatest;
-        rule.of.minimum = half_from_float(is_empty ? 0 : range.least);
-        rule.minimum = half_to_float(rule.of.minimum);
-        scale = is_empty ? 0 : (range.greatest - range.least) / MOST_OF_4;
-    }
-    rule.of.scale = half_at_least(scale);
-    scale = half_to_float(rule.of.scale);
-    rule.inverse = scale == 0 ? 0 : 1 / scale;
-    return rule;
-}
 
 float groups_limit(Quant quant)
 {
@@ -62,18 +18,7 @@ float groups_limit(Quant quant)
     return q->has_minimum ? HALF_LIMIT : HALF_LIMIT * (q->bits == 8 ? INTEGERS_MOST : 8);
 }
 
-/* What an integer may be, with what is added to it (form_offset). */
-typedef struct GroupBounds {
-    int32_t offset, least, most;
-} GroupBounds;
-
-static GroupBounds bounds_of(Quant quant)
-{
-    const QuantInfo *q = quant_info(quant);
-    return q->bits == 8 ? (GroupBounds){INTEGERS_OFFSET, 1, INTEGERS_OFFSET + INTEGERS_MOST}
-                        : (GroupBounds){q->has_minimum ? 0 : 8, 0, MOST_OF_4};
-}
-
+/* With the bounds' offset. */
 static inline int32_t group_integer(float x, float minimum, float inverse, GroupBounds bounds)
 {
     const float above = x - minimum;
@@ -85,13 +30,8 @@ static inline int32_t group_integer(float x, float minimum, float inverse, Group
 
 GroupScale groups_round(Quant quant, int64_t n, const float *x, int64_t step, int8_t *out)
 {
-    const GroupBounds bounds = bounds_of(quant);
-    GroupRange range = no_terms;
-    for (int64_t i = 0; i < n; i++)
-        range =
-            (GroupRange){extreme_of(range.extreme, x[i * step]), lower_of(range.least, x[i * step]),
-                         higher_of(range.greatest, x[i * step])};
-    const GroupRule rule = group_rule(quant, range);
+    const GroupBounds bounds = group_bounds(quant);
+    const GroupRule rule = group_rule(quant, n, x, step);
     for (int64_t i = 0; i < n; i++)
         out[i * step] = (int8_t)(group_integer(x[i * step], rule.minimum, rule.inverse, bounds) -
                                  bounds.offset);
@@ -106,51 +46,16 @@ typedef struct GroupColumns {
     int64_t terms, x_k, x_column, n;
     GroupBounds bounds;
     int32_t flip; /* of a term of 8 bits with a sign */
-    int32_t extreme[GROUP_COLUMNS];
-    float least[GROUP_COLUMNS], greatest[GROUP_COLUMNS];
     float inverse[GROUP_COLUMNS], minimum[GROUP_COLUMNS];
     uint32_t scales[GROUP_COLUMNS], minima[GROUP_COLUMNS]; /* of a turn */
 } GroupColumns;
-
-static inline __attribute__((always_inline)) void find_extremes(GroupColumns *c, int64_t step)
-{
-    for (int64_t l = 0; l < c->terms; l++)
-        for (int64_t j = 0; j < c->n; j++)
-            c->extreme[j] = extreme_of(c->extreme[j], c->x[l * c->x_k + j * step]);
-}
-
-static inline __attribute__((always_inline)) void find_ranges(GroupColumns *c, int64_t step)
-{
-    for (int64_t l = 0; l < c->terms; l++)
-        for (int64_t j = 0; j < c->n; j++) {
-            c->least[j] = lower_of(c->least[j], c->x[l * c->x_k + j * step]);
-            c->greatest[j] = higher_of(c->greatest[j], c->x[l * c->x_k + j * step]);
-        }
-}
-
-static void find_terms(Quant quant, GroupColumns *c)
-{
-    for (int64_t j = 0; j < GROUP_COLUMNS; j++) {
-        c->extreme[j] = no_terms.extreme;
-        c->least[j] = no_terms.least;
-        c->greatest[j] = no_terms.greatest;
-    }
-    if (c->x_column == 1)
-        find_extremes(c, 1);
-    else
-        find_extremes(c, c->x_column);
-    if (quant_info(quant)->has_minimum)
-        find_ranges(c, c->x_column);
-}
 
 /* Group g of a turn. Its scale and minimum join those of the group before it. */
 static void find_rules(Quant quant, GroupColumns *c, int64_t g)
 {
     enum { HALF = 16 };
-    find_terms(quant, c);
     for (int64_t j = 0; j < c->n; j++) {
-        const GroupRange range = {c->extreme[j], c->least[j], c->greatest[j]};
-        const GroupRule rule = group_rule(quant, range);
+        const GroupRule rule = group_rule(quant, c->terms, c->x + j * c->x_column, c->x_k);
         c->inverse[j] = rule.inverse;
         c->minimum[j] = rule.minimum;
         c->scales[j] |= (uint32_t)rule.of.scale << g * HALF;
@@ -232,8 +137,10 @@ static int32_t flip_of(const TfcFormSizes *f)
 void groups_pack_columns(const TfcFormSizes *f, int64_t k, const float *x, int64_t x_k,
                          int64_t x_column, int64_t columns, void *panels, int64_t pitch)
 {
-    GroupColumns c = {
-        .x_k = x_k, .x_column = x_column, .bounds = bounds_of((Quant)f->quant), .flip = flip_of(f)};
+    GroupColumns c = {.x_k = x_k,
+                      .x_column = x_column,
+                      .bounds = group_bounds((Quant)f->quant),
+                      .flip = flip_of(f)};
     for (int64_t j = 0; j < columns; j += GROUP_COLUMNS) {
         c.n = fewer_of(columns - j, GROUP_COLUMNS);
         for (int64_t l = 0; l < k; l += TURN_TERMS)

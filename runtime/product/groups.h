@@ -3,10 +3,11 @@
  * of a row of a is a scale, f32, times integers from -127 to 127. A group of a column of b is,
  * with scales and minima of f16,
  *
- *   8 bits              a scale times integers from -127 to 127; g / 127, g the greatest magnitude
- *   4 bits              a scale times integers from -8 to 7; m / -8, m the first term of the
- *                       greatest magnitude
- *   4 bits, a minimum   the minimum plus a scale times integers from 0 to 15; the range / 15
+ *   8 bits              a scale times integers from -127 to 127
+ *   4 bits              a scale times integers from -8 to 7
+ *   4 bits, a minimum   the minimum plus a scale times integers from 0 to 15
+ *
+ * which groups_rule.h chooses.
  *
  * Two groups are a turn of a tile; missing groups and terms of a row are zero. A turn of a panel of
  * b has rows of elements, of 4 bytes for each column: rows of terms, 4 or 8 to an element, then one
@@ -25,13 +26,8 @@
 #ifndef RUNTIME_PRODUCT_GROUPS_H
 #define RUNTIME_PRODUCT_GROUPS_H
 
-#include "runtime/product/form.h"
+#include "runtime/product/groups_rule.h"
 
-/* Of a group, as f16 (the scale by half_at_least); not finite if a term is not, or if they are too
- * large. */
-typedef struct GroupScale {
-    uint16_t scale, minimum;
-} GroupScale;
 /* Rounds a group of n terms of x, `step` apart, to integers in the same places of out. */
 GroupScale groups_round(Quant quant, int64_t n, const float *x, int64_t step, int8_t *out);
 /* A group of magnitudes below this has a finite scale, and a finite minimum. */

@@ -13,6 +13,7 @@
 #include "codegen/codegen.h"
 #include "runtime/exec/panels.h"
 #include "runtime/exec/per_thread.h"
+#include "runtime/product/groups.h"
 #include "runtime/product/product_pack.h"
 #include "tests/codegen/product_case.h"
 #include "tests/codegen/tile_loops.h"
@@ -58,16 +59,17 @@ static float round_terms(const float *x, int64_t k, int64_t step, int32_t *out)
 }
 
 /* NaN where no f16 is near it. */
-static float as_half(float x)
+static float finite_half(uint16_t bits)
 {
-    const float half = half_to_float(half_from_float(x));
+    const float half = half_to_float(bits);
     return isinf(half) ? NAN : half;
 }
 
 /* Below f16's normal numbers the multiple of its unit that is next away from zero. */
 static float as_scale(float x)
 {
-    return fabsf(x) < 0x1p-14f ? copysignf(ceilf(fabsf(x) * 0x1p24f) * 0x1p-24f, x) : as_half(x);
+    return fabsf(x) < 0x1p-14f ? copysignf(ceilf(fabsf(x) * 0x1p24f) * 0x1p-24f, x)
+                               : finite_half(half_from_float(x));
 }
 
 /* A group of at most 32 terms as integers, by which scale, an f16, and to which minimum. */
@@ -76,26 +78,25 @@ typedef struct Group {
     int32_t integers[32];
 } Group;
 
+/* The scale of 4 bits, and the minimum, are those of the search, which exec.test_groups judges. */
 static Group round_group(Quant quant, const float *x, int64_t k, int64_t step)
 {
     Group g = {0, 0, {0}};
-    float m = 0, least = INFINITY, greatest = -INFINITY;
+    float m = 0;
     int lowest = -127, highest = 127;
-    for (int64_t l = 0; l < k; l++) {
+    for (int64_t l = 0; l < k; l++)
         m = isnan(x[l * step]) || fabsf(x[l * step]) > fabsf(m) ? x[l * step] : m;
-        least = fminf(least, x[l * step]);
-        greatest = fmaxf(greatest, x[l * step]);
-    }
     g.scale = as_scale(fabsf(m) / 127);
-    if (quant == QUANT_INT4) {
-        g.scale = as_scale(m / -8);
-        lowest = -8;
-        highest = 7;
-    } else if (quant == QUANT_Q4_1) {
-        g.scale = as_scale((greatest - least) / 15);
-        g.minimum = as_half(least);
-        lowest = 0;
-        highest = 15;
+    if (quant_info(quant)->bits == 4) {
+        int8_t integers[32];
+        float terms[32];
+        for (int64_t l = 0; l < k; l++)
+            terms[l] = x[l * step];
+        const GroupScale of = groups_round(quant, k, terms, 1, integers);
+        g.scale = finite_half(of.scale);
+        g.minimum = finite_half(of.minimum);
+        lowest = quant_info(quant)->has_minimum ? 0 : -8;
+        highest = lowest + 15;
     }
     for (int64_t l = 0; l < k; l++) {
         const volatile float above = x[l * step] - g.minimum;
