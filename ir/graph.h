@@ -152,6 +152,7 @@ typedef struct ParamInfo {
     const char *tensor; /* INIT_FILE: the tensor's name in the file */
     bool decay;         /* weight decay applies */
     bool kept;          /* what reads it is not quantised (pass quantize) */
+    Quant quant; /* … is quantised in this type, whatever is asked for; QUANT_NONE: as asked */
     Loc loc;
 } ParamInfo;
 

@@ -311,7 +311,7 @@ static bool parse_param_flag(TirParser *p, const char *key, ParamInfo *info)
 {
     bool *flag = !strcmp(key, "decay") ? &info->decay : !strcmp(key, "kept") ? &info->kept : NULL;
     if (!flag) {
-        read_error_here(&p->in, "a param has role, init, decay and kept but no `%s`", key);
+        read_error_here(&p->in, "a param has role, init, decay, kept and quant but no `%s`", key);
         return false;
     }
     if (!(*flag = read_accept_word(&p->in, "true")) && !read_accept_word(&p->in, "false")) {
@@ -321,16 +321,28 @@ static bool parse_param_flag(TirParser *p, const char *key, ParamInfo *info)
     return true;
 }
 
+static bool parse_param_quant(TirParser *p, ParamInfo *info)
+{
+    const char *word = read_string(&p->in, "a word of " QUANT_WORDS);
+    info->quant = word ? quant_of_word(word) : QUANT_NONE;
+    if (word && !info->quant)
+        read_error_here(&p->in, "quant is \"%s\", not one of %s", word, QUANT_WORDS);
+    return info->quant != QUANT_NONE;
+}
+
 static bool parse_param_settings(TirParser *p, ParamInfo *info)
 {
     if (!read_accept(&p->in, '{'))
         return true;
     do {
-        const char *key = read_name(&p->in, "role, init, decay or kept");
+        const char *key = read_name(&p->in, "role, init, decay, kept or quant");
         if (!key || !read_expect(&p->in, '=', "after the name"))
             return false;
         if (!strcmp(key, "role")) {
             if (!parse_role(p, info))
+                return false;
+        } else if (!strcmp(key, "quant")) {
+            if (!parse_param_quant(p, info))
                 return false;
         } else if (!strcmp(key, "init")) {
             if (!parse_init(p, info))

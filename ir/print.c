@@ -190,8 +190,11 @@ static void print_param(const Module *module, const ParamInfo *info, Text *out)
         }
         text_put(out, ")", 1);
     }
-    text_add(out, ", decay = %s%s}\n", info->decay ? "true" : "false",
+    text_add(out, ", decay = %s%s", info->decay ? "true" : "false",
              info->kept ? ", kept = true" : "");
+    if (info->quant)
+        text_add(out, ", quant = \"%s\"", quant_info(info->quant)->word);
+    text_put(out, "}\n", 2);
 }
 
 /* ` = (2 S + 1 T + 1) / 3 [4, 9]` of a dimension made of others. */

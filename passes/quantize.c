@@ -8,7 +8,8 @@
  * they compute is in docs/ir.md: rows of %x and columns of %w become integers with a scale each, or
  * one for each 32 terms, and so do rows of %e: an embedding that is the output's matrix,
  * too, is there once. %w and %e are rounded when they are packed as panels, rows of %x while the
- * product runs. All other ops, products of two activations, and what reads a `kept` param stay f32.
+ * product runs. All other ops, products of two activations, and what reads a `kept` param stay f32;
+ * what reads a param with `quant` is of that type, whatever is asked for.
  * Functions that train are refused: rounding has no gradient. */
 #include "passes/prepack.h"
 
@@ -25,6 +26,25 @@ static bool trains(const Function *function)
         found |= op->kind == OP_output && !strncmp(op_string(op, ATTR_name), "grad.", 5);
     }
     return found;
+}
+
+/* The type of what reads the value, which is made of params alone: of the params that have their
+ * own the one of most bits, else the one that is asked for. */
+static const QuantInfo *quant_for(const Function *function, const SideTable *made, const Op *op,
+                                  const QuantInfo *asked)
+{
+    if (!side_number(made, op))
+        return asked;
+    if (op->kind == OP_param) {
+        const ParamInfo *info = module_param(function->module, op_string(op, ATTR_name));
+        return info && info->quant ? quant_info(info->quant) : asked;
+    }
+    const QuantInfo *found = NULL;
+    for (int i = 0; i < op->n_args; i++) {
+        const QuantInfo *of = quant_for(function, made, op->args[i]->op, asked);
+        found = !found || of->bits > found->bits ? of : found;
+    }
+    return found ? found : asked;
 }
 
 /* Whether it is a kept param, or computed from one. `made`: of params alone. */
@@ -61,7 +81,8 @@ static Miss why_not(const Function *function, const SideTable *made, const Op *d
 
 static void quantize(Function *function, PassContext *context, const SideTable *made, Op *dot)
 {
-    const char *word = quant_info(precision_quant(context->precision))->word;
+    const QuantInfo *asked = quant_info(precision_quant(context->precision));
+    const char *word = quant_for(function, made, dot->args[1]->op, asked)->word;
     const Miss why = why_not(function, made, dot);
     if (why != MISS_NONE) {
         report_miss(context->report, dot, why, "%s in %s", op_info[dot->kind].name, word);
@@ -88,8 +109,9 @@ static Miss why_no_table(const Function *function, const SideTable *made, const 
 static void quantize_table(Function *function, PassContext *context, const SideTable *made,
                            Op *gather)
 {
-    const char *word = quant_info(precision_quant(context->precision))->word;
+    const QuantInfo *asked = quant_info(precision_quant(context->precision));
     const Value *table = gather->args[0];
+    const char *word = quant_for(function, made, table->op, asked)->word;
     if (table->type.dtype != DT_F32 || !side_number(made, table->op))
         return;
     const Miss why = why_no_table(function, made, table);

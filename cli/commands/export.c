@@ -25,12 +25,12 @@ static bool write_gguf(Job *job, const Session *session, const Export *o,
                        WeightsExport what)
 {
     const char *own = NULL;
-    Map floats;
-    if (!quantise_gguf(job, model->run, session->model->module, &own, &floats))
+    Map others;
+    if (!quantise_gguf(job, model->run, session->model->module, &own, &others))
         return false;
     const char *type = o->type ? o->type : own ? own : "f32";
     if (own && !strcmp(type, own))
-        what.floats = &floats;
+        what.others = &others;
     return gguf_export(job, model->run, files, session->model, store, &what, type, o->out);
 }
 

@@ -45,11 +45,13 @@ static void print_port(Job *job, const Module *module, const char *word, const O
 }
 
 /* " int8 …" of a param that the file has as integers; "". */
-static const char *quantised_as(Job *job, const StFile *weights, const char *param)
+static const char *quantised_as(Job *job, const StFile *weights, const ParamInfo *param)
 {
-    const StTensor *tensor = weights ? st_find(weights, param) : NULL;
+    const StTensor *tensor = weights ? st_find(weights, param->name) : NULL;
     return tensor && tensor->scales.data
-               ? arena_printf(job->arena, "  %s", st_meta(weights, ST_QUANTISED))
+               ? arena_printf(job->arena, "  %s",
+                              param->quant ? quant_info(param->quant)->word
+                                           : st_meta(weights, ST_QUANTISED))
                : "";
 }
 
@@ -70,7 +72,7 @@ static void print_model(Job *job, const Model *model, const StFile *weights)
         const ParamInfo *info = module->params.data[i];
         printf("  param   %-40s %s%s%s\n", cli_name(job->arena, info->name),
                ir_type_text(module, &info->type, job->arena), roles[info->role],
-               quantised_as(job, weights, info->name));
+               quantised_as(job, weights, info));
         total += type_elements(&info->type);
     }
     printf("%zu param%s, %" PRId64 " number%s\n", module->params.count,
@@ -231,17 +233,24 @@ static void name_whole(Job *job, const char *folder, const char *name)
 }
 
 /* What became of the params of a quantised run. */
-static void print_quantised(Job *job, const Session *session, const StFile *weights)
+static void print_quantised(const Session *session, const StFile *weights)
 {
     const Module *module = session->model->module;
-    const TextList *keep = &session->options.keep;
+    const char *word = st_meta(weights, ST_QUANTISED);
+    const Quant most = word ? quant_of_word(word) : QUANT_NONE;
     size_t n = 0;
     for (size_t i = 0; i < module->params.count; i++) {
-        const StTensor *tensor = st_find(weights, module->params.data[i]->name);
-        n += tensor && tensor->scales.data;
+        const ParamInfo *param = module->params.data[i];
+        const StTensor *tensor = st_find(weights, param->name);
+        n += tensor && tensor->scales.data && (!param->quant || param->quant == most);
     }
     printf("quantised: %zu of %zu params are %s, in " RUN_WEIGHTS "/model.safetensors\n", n,
            module->params.count, session_dtype(&session->options));
+}
+
+/* Patterns of the params that a run of integers computes in types of their own. */
+static void print_keep(Job *job, const TextList *keep)
+{
     for (size_t i = 0; i < keep->count; i++)
         printf("  keep    %s\n", cli_name(job->arena, keep->data[i]));
 }
@@ -274,10 +283,12 @@ static bool info_run(Job *job, const char *path)
             printf("  set     %s\n", cli_name(job->arena, run.session.options.settings.data[i]));
         print_defaults(job, &run);
         if (weights)
-            print_quantised(job, &run.session, weights);
+            print_quantised(&run.session, weights);
         else if (is_quantised)
             printf("computed in %s, as the weights are: %s\n", session_dtype(&run.session.options),
                    file_in(job->arena, path, RUN_WEIGHTS));
+        if (is_quantised)
+            print_keep(job, &run.session.options.keep);
         LookedAt seen = {0};
         bool last = print_checkpoint(job, path, "last", "", &seen),
              best = print_checkpoint(job, path, "best", best_text(job, path), &seen);

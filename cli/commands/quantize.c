@@ -78,6 +78,8 @@ static void print_json(const QuantisedParams *params, const Evaluation *e)
             json_put_text(&json, "stays", p->stays);
         else
             json_put_number(&json, "error", p->error, 4);
+        if (!p->stays)
+            json_put_text(&json, "type", p->quant);
         if (p->small) {
             json_put_integer(&json, "groups", p->groups);
             json_put_integer(&json, "small_groups", p->small);
@@ -127,6 +129,23 @@ static void print_left(Job *job, const QuantisedParams *params)
         printf("  and %" PRId64 " more (--json lists all)\n", left - SHOWN);
 }
 
+/* Params in another type than most. */
+static void print_finer(Job *job, const char *dtype, const QuantisedParams *params)
+{
+    int64_t found = 0;
+    for (size_t i = 0; i < params->count; i++) {
+        const QuantisedParam *p = &params->data[i];
+        if (p->stays || !strcmp(p->quant, dtype))
+            continue;
+        if (!found++)
+            printf("%-48s type\n", "in their own type");
+        if (found <= SHOWN)
+            printf("  %-46s %s\n", text_visible_name(job->arena, p->name), p->quant);
+    }
+    if (found > SHOWN)
+        printf("  and %" PRId64 " more (--json lists all)\n", found - SHOWN);
+}
+
 static void print_table(Job *job, const Quantize *o, QuantisedParams *params)
 {
     int64_t before = 0, bytes = 0, quantised = 0;
@@ -134,13 +153,14 @@ static void print_table(Job *job, const Quantize *o, QuantisedParams *params)
     for (size_t i = 0; i < params->count; i++) {
         before += params->data[i].before;
         bytes += params->data[i].bytes;
-        quantised += !params->data[i].stays;
+        quantised += !params->data[i].stays && !strcmp(params->data[i].quant, o->dtype);
     }
     printf("%-48s %s\n", "loses most", "error");
     for (size_t i = 0; i < params->count && i < SHOWN && !params->data[i].stays; i++)
         printf("  %-46s %.2f %%\n", cli_name(job->arena, params->data[i].name),
                100 * params->data[i].error);
     print_small(job, params);
+    print_finer(job, o->dtype, params);
     print_left(job, params);
     printf("%" PRId64 " of %zu params in %s: ", quantised, params->count, o->dtype);
     printf("%s in place of ", bytes_text(bytes));
@@ -261,7 +281,8 @@ static const Option options[] = {
     {"dtype", QUANT_WORDS, FIELD(Quantize, dtype), 0, "int8",
      "integers of 8 bits, or of 4; those of GGUF are q8_0, int4 (its Q4_0) and q4_1"},
     {"keep", "PATTERN", FIELD(Quantize, keep), 0, NULL,
-     "leave the params whose names match PATTERN, and their products, in f32: '**.output'"},
+     "leave the params whose names match PATTERN, and their products, in f32: '**.output'; or\n"
+     "PATTERN=TYPE: make them of another type of integers: embedding=q8_0"},
     {"source", "FILE", FIELD(Quantize, texts.source), 0, NULL,
      "source text, one sentence a line: losses and answers are compared on it"},
     {"target", "FILE", FIELD(Quantize, texts.target), 0, NULL,
@@ -284,8 +305,9 @@ const Command command_quantize = {
     .max_arguments = 1,
     .text =
         "Makes another run of a run's checkpoint, whose matrices are integers: in int8 with a\n"
-        "scale for each output channel, else with one for each 32 terms of a channel. Commands\n"
-        "compute in that type with it, unless --dtype says otherwise. Prints the params that lose\n"
+        "scale for each output channel, else with one for each 32 terms of a channel. In 4 bits\n"
+        "the tables of tokens and the output's matrix become q8_0 if the run grows by at most 5 %.\n"
+        "Commands compute in these types with it, unless --dtype says otherwise. Prints the params that lose\n"
         "most: the root mean square of the change, as a share of that of the param; and, if text\n"
         "is given, loss, BLEU and error rates of both runs, as tfc eval measures them.",
     COMMAND_OPTIONS(Quantize, options),

@@ -170,6 +170,7 @@ static void put_param(Bytes *out, const ParamInfo *info)
     put_text(out, info->file);
     put_text(out, info->tensor);
     put_number(out, info->kept);
+    put_number(out, info->quant);
     put_number(out, info->decay);
 }
 

@@ -15,7 +15,7 @@ typedef struct GgufExport {
     Job *job;
     const char *run, *folder; /* of the published files */
     const GgufType *type;
-    const Map *floats; /* WeightsExport.floats */
+    const Map *others; /* WeightsExport.others */
     ImportConfig config;
     const GgufArchitecture *architecture;
     GgufWriter writer;
@@ -437,9 +437,9 @@ static bool name_tensor(GgufExport *x, int64_t i)
     tensor->name = gguf_name_text(x->job->arena, row->theirs, block);
     if (from->type != ST_F32 || !st_count(tensor) || !lay_out(x, row, tensor))
         return job_error(x->job, "the tensor '%s' has another shape than llama.cpp's", from->name);
-    const bool is_float = from->rank < 2 || row->how == GGUF_UNROUNDED ||
-                          (x->floats && map_has(x->floats, x->weights.params[i]));
-    *type = is_float ? gguf_type_named("f32") : x->type;
+    const bool is_float = from->rank < 2 || row->how == GGUF_UNROUNDED;
+    const char *other = x->others ? map_get(x->others, x->weights.params[i]) : NULL;
+    *type = is_float || other ? gguf_type_named(is_float ? "f32" : other) : x->type;
     const int64_t beside = tensor->dims[tensor->rank - 1];
     if ((*type)->blocks && beside % (*type)->blocks->elements) {
         diag_remark(&x->job->diags, (Loc){0},
@@ -502,7 +502,7 @@ bool gguf_export(Job *job, const char *run, const char *files, const Model *mode
                     .run = run,
                     .folder = files,
                     .type = gguf_type_named(type),
-                    .floats = what->floats};
+                    .others = what->others};
     const int64_t vocab =
         begin_export(&x, model, what) ? import_config_size(job, &x.config, "vocab_size") : -1;
     bool ok = vocab >= 0 && put_config(&x) &&

@@ -183,6 +183,7 @@ static bool make_run(Import *m)
     if (is_read && ports.next)
         import_generation(m->job, &m->config, &record.generation);
     bool ok = is_read && import_weights_try(&weights, &session, &record.unused) &&
+              import_weights_types(&weights, session.model, m->quant, &record.keep) &&
               keep_published(m) &&
               run_folder_write(m->job, m->options->run, &session, m->vocab,
                                has_labels ? &columns : NULL, &record);

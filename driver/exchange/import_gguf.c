@@ -332,7 +332,7 @@ static bool write_generation(const GgufImport *m)
 /* In what most bytes of blocks are computed, and what is said of it. */
 static const char *find_quant(const GgufImport *m)
 {
-    const char *quant = NULL, *names = "";
+    const char *quant = NULL, *names = "", *words = "";
     uint64_t most = 0;
     for (uint32_t number = 0; number < 64; number++) {
         const GgufType *type = gguf_type(number);
@@ -343,13 +343,15 @@ static const char *find_quant(const GgufImport *m)
         if (!bytes)
             continue;
         names = arena_printf(m->job->arena, "%s%s%s", names, *names ? ", " : "", type->name);
+        if (!strstr(words, type->quant))
+            words = arena_printf(m->job->arena, "%s%s%s", words, *words ? ", " : "", type->quant);
         quant = bytes > most ? type->quant : quant;
         most = bytes > most ? bytes : most;
     }
     if (quant)
         diag_remark(&m->job->diags, (Loc){0},
                     "%s: matrices are %s: commands compute them in %s (--dtype chooses another)",
-                    m->path, names, quant);
+                    m->path, names, words);
     return quant;
 }
 

@@ -3,6 +3,7 @@
 #include "driver/exchange/import_weights.h"
 
 #include "base/file.h"
+#include "driver/formats/gguf.h"
 #include "driver/formats/shards.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/folder.h"
@@ -221,4 +222,50 @@ bool import_weights_try(const ImportWeights *w, Session *session, TextList *unus
         tell_unused(w, unused);
     store_free(store);
     return ok;
+}
+
+/* ---- types of blocks ---- */
+
+/* Bits of the integers in which a tensor is computed; more than any, of floats. */
+static int64_t bits_of(const char *word)
+{
+    return word ? quant_info(quant_of_word(word))->bits : INT64_MAX;
+}
+
+/* The type that holds all tensors that a param is made of; NULL: f32. *found: there are some. */
+static const char *type_of_param(const WeightNames *names, const char *param, bool *found)
+{
+    const WeightMap *map = weight_names_map(names, param);
+    const char *word = NULL;
+    *found = false;
+    for (int i = 0; i < (map ? map->n_parts : 1); i++) {
+        const Shard *shard =
+            map ? weight_names_find(names, &map->parts[i]) : weight_names_own(names, param);
+        if (!shard)
+            continue;
+        const char *of = gguf_quant(shard->tensor->blocks);
+        word = !*found || bits_of(of) > bits_of(word) ? of : word;
+        *found = true;
+    }
+    return word;
+}
+
+bool import_weights_types(const ImportWeights *w, const Model *model, const char *quant,
+                          TextList *keep)
+{
+    WeightsFile file;
+    if (!quant)
+        return true;
+    if (!weights_open(w->job, model, w->path, &file))
+        return job_error(w->job, "%s cannot be read", w->source);
+    for (size_t i = 0; i < model->module->params.count; i++) {
+        const ParamInfo *param = model->module->params.data[i];
+        bool found;
+        const char *word = type_of_param(&file.names, param->name, &found);
+        if (param->type.rank == 2 && found && (!word || strcmp(word, quant) != 0))
+            vec_push(w->job->arena, *keep,
+                     arena_printf(w->job->arena, "%s=%s", param->name, word ? word : "f32"));
+    }
+    weights_close(&file);
+    return true;
 }

@@ -29,4 +29,10 @@ bool import_weights_check_sizes(const ImportWeights *w, const Module *module);
  * says otherwise of. False after errors. */
 bool import_weights_try(const ImportWeights *w, Session *session, TextList *unused);
 
+/* Of blocks of a GGUF that are computed in `quant`, a word of base/quants.def: adds to *keep, as
+ * patterns_keep takes them, the matrices whose blocks another type holds: of several tensors that
+ * are a param, the one of most bits; f32 for floats. False after errors. */
+bool import_weights_types(const ImportWeights *w, const Model *model, const char *quant,
+                          TextList *keep);
+
 #endif

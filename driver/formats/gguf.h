@@ -77,6 +77,8 @@ typedef struct GgufType {
     const char *quant;
 } GgufType;
 const GgufType *gguf_type(uint32_t number); /* NULL: it is not known */
+/* The word of base/quants.def in which products with such blocks are computed; NULL: floats. */
+const char *gguf_quant(const StBlocks *blocks);
 /* The type of a name, in capitals or not; NULL: it is not known. */
 const GgufType *gguf_type_named(const char *name);
 /* Whether tensors of the type are read. */

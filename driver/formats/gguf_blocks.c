@@ -166,6 +166,14 @@ const GgufType *gguf_type(uint32_t number)
     return NULL;
 }
 
+const char *gguf_quant(const StBlocks *blocks)
+{
+    for (int i = 0; blocks && i < N_TYPES; i++)
+        if (types[i].blocks == blocks)
+            return types[i].quant;
+    return NULL;
+}
+
 const GgufType *gguf_type_named(const char *name)
 {
     for (int i = 0; i < N_TYPES; i++)

@@ -8,16 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A pattern ends where a type follows (patterns_keep). */
+#define PATTERN_TYPE "="
+
 static const char *next_part(const char *at)
 {
-    at += strcspn(at, ".");
+    at += strcspn(at, "." PATTERN_TYPE);
     return at + (*at == '.');
 }
 
 /* Whether the first part of the pattern meets that of the name. */
 static bool part_meets(const char *pattern, const char *name)
 {
-    char *glob = strndup(pattern, strcspn(pattern, ".")), *part = strndup(name, strcspn(name, "."));
+    char *glob = strndup(pattern, strcspn(pattern, "." PATTERN_TYPE)),
+         *part = strndup(name, strcspn(name, "."));
     memory_need(glob && part);
     bool ok = *part && !fnmatch(glob, part, FNM_NOESCAPE);
     free(glob);
@@ -31,7 +35,7 @@ static bool part_meets(const char *pattern, const char *name)
 static bool meets(const char *pattern, const char *name)
 {
     const char *behind = NULL, *from = NULL; /* where the last ** stands */
-    while (*pattern) {
+    while (*pattern && *pattern != *PATTERN_TYPE) {
         if (!strncmp(pattern, "**.", 3)) {
             behind = pattern += 3;
             from = name;
@@ -115,8 +119,20 @@ void patterns_freeze(const TextList *patterns, const TextList *only, Module *mod
     }
 }
 
-void patterns_keep(const TextList *patterns, Module *module)
+bool patterns_keep(Job *job, const TextList *patterns, Module *module)
 {
-    for (size_t i = 0; i < module->params.count; i++)
-        module->params.data[i]->kept = patterns_meet(patterns, module->params.data[i]->name);
+    for (size_t i = patterns->count; i-- > 0;) { /* the first one decides */
+        const char *equals = strrchr(patterns->data[i], *PATTERN_TYPE),
+                   *type = equals ? equals + 1 : NULL;
+        const Quant quant = type ? quant_of_word(type) : QUANT_NONE;
+        if (type && !quant && strcmp(type, "f32") != 0)
+            return job_error(job, "--keep %s: the type is '%s'; expected f32|" QUANT_WORDS,
+                             patterns->data[i], type);
+        for (size_t k = 0; k < module->params.count; k++)
+            if (meets(patterns->data[i], module->params.data[k]->name)) {
+                module->params.data[k]->kept = !quant;
+                module->params.data[k]->quant = quant;
+            }
+    }
+    return true;
 }

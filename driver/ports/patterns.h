@@ -10,13 +10,15 @@
 
 /* Whether one of the patterns matches the name. */
 bool patterns_meet(const TextList *patterns, const char *name);
-/* Checks that each pattern matches a param of the module. False after an error, which names the
+/* Checks that each pattern, up to a "=", matches a param of the module. False after an error, which names the
  * option and the first pattern that matches none. */
 bool patterns_check(Job *job, const char *option, const TextList *patterns, const Module *module);
 /* Freezes the trained params that one of `patterns` matches and, unless `only` is empty, those that
  * none of `only` matches. */
 void patterns_freeze(const TextList *patterns, const TextList *only, Module *module);
-/* Marks the params that one of the patterns matches as kept (ParamInfo). */
-void patterns_keep(const TextList *patterns, Module *module);
+/* Sets what computes each param that one of --keep's patterns matches, by the first of them:
+ * "PATTERN" or "PATTERN=f32" keeps it (ParamInfo.kept), "PATTERN=q8_0" or another word of
+ * base/quants.def gives it that type (ParamInfo.quant). False after an error: another type. */
+bool patterns_keep(Job *job, const TextList *patterns, Module *module);
 
 #endif

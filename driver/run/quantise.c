@@ -32,6 +32,7 @@ static_assert((int)ST_RUN == (int)GROUP_TERMS, "files have the runs of products"
  * it; SEVERAL: they do not agree; READ: other ops read it, too. */
 typedef struct Channels {
     Map axis;
+    Map tables; /* names of the params in which rows are looked up */
 } Channels;
 
 static void note_axis(Channels *channels, const Op *param, int axis)
@@ -73,15 +74,20 @@ static bool find_channels(Job *job, Session *session, Channels *channels)
     Function *function = session_function(session, "forward");
     const PipelineOptions passes = {.passes = "expand,quantize"};
     map_init(&channels->axis, job->arena);
+    map_init(&channels->tables, job->arena);
     if (!function || !pipeline_run(function, &passes, &job->diags))
         return false;
     FOR_OPS (op, &function->body)
         if (op->kind == OP_dot && op_quant(op))
             trace(channels, op->args[1], op_attr(op, ATTR_contract_b)->ints[0]);
-    FOR_OPS (op, &function->body)
-        if (op->kind == OP_gather && op_quant(op) &&
-            map_get(&channels->axis, op_string(op->args[0]->op, ATTR_name)) == UNKNOWN)
+    FOR_OPS (op, &function->body) {
+        if (op->kind != OP_gather || !op_quant(op))
+            continue;
+        const char *name = op_string(op->args[0]->op, ATTR_name);
+        map_set(&channels->tables, name, (void *)(uintptr_t)name);
+        if (map_get(&channels->axis, name) == UNKNOWN)
             note_axis(channels, op->args[0]->op, 1);
+    }
     FOR_OPS (op, &function->body)
         if (op->kind == OP_param && !is_for_integers(op_result(op)) &&
             map_get(&channels->axis, op_string(op, ATTR_name)) != UNKNOWN)
@@ -90,6 +96,16 @@ static bool find_channels(Job *job, Session *session, Channels *channels)
 }
 
 /* ---- one param ---- */
+
+/* QuantisedPart: a param before it is read.
+ *   stays   why it stays f32; NULL: it becomes integers of `quant`
+ *   axis    the one that is summed over */
+typedef struct QuantisedPart {
+    StoreTensor param;
+    const char *stays;
+    Quant quant;
+    int axis;
+} QuantisedPart;
 
 /* Tensors of the new run. Their bytes are in `room`, a file without a name that is mapped, so that
  * memory need not hold all of them. */
@@ -137,7 +153,7 @@ static void add_tensor(Tensors *t, const char *name, StType type, int rank, cons
     vec_push(t->job->arena, t->list, tensor);
 }
 
-static const QuantInfo *info_of(const Tensors *t) { return quant_info(t->quant); }
+static const QuantInfo *info_of(const QuantisedPart *part) { return quant_info(part->quant); }
 
 /* Squares of what is lost of elements, and of all of them. */
 typedef struct Loss {
@@ -204,28 +220,28 @@ static void join_nibbles(int8_t *integers, int64_t count, int64_t step, int offs
 }
 
 /* Bytes of the integers, of the scales and of the minima of a matrix. */
-static size_t integers_bytes(const Tensors *t, const StoreTensor *param)
+static size_t integers_bytes(const QuantisedPart *part)
 {
     enum { BYTE = 8 };
-    return (size_t)(param->count * info_of(t)->bits / BYTE);
+    return (size_t)(part->param.count * info_of(part)->bits / BYTE);
 }
 
 /* Runs of the n elements of a channel; the last may be shorter. */
-static int64_t runs_of(const Tensors *t, int64_t n)
+static int64_t runs_of(const QuantisedPart *part)
 {
-    const int64_t group = info_of(t)->group;
+    const int64_t group = info_of(part)->group, n = part->param.dims[part->axis];
     return group ? (n + group - 1) / group : 1;
 }
 
-static size_t scales_bytes(const Tensors *t, const StoreTensor *param, int axis)
+static size_t scales_bytes(const QuantisedPart *part)
 {
-    const size_t scales = (size_t)(param->dims[1 - axis] * runs_of(t, param->dims[axis]));
-    return scales * (info_of(t)->group ? sizeof(uint16_t) : sizeof(float));
+    const size_t scales = (size_t)(part->param.dims[1 - part->axis] * runs_of(part));
+    return scales * (info_of(part)->group ? sizeof(uint16_t) : sizeof(float));
 }
 
-static size_t minima_bytes(const Tensors *t, const StoreTensor *param, int axis)
+static size_t minima_bytes(const QuantisedPart *part)
 {
-    return info_of(t)->has_minimum ? scales_bytes(t, param, axis) : 0;
+    return info_of(part)->has_minimum ? scales_bytes(part) : 0;
 }
 
 static void add_part(Tensors *t, const StoreTensor *param, const char *part, StType type,
@@ -234,18 +250,20 @@ static void add_part(Tensors *t, const StoreTensor *param, const char *part, StT
     add_tensor(t, arena_printf(t->job->arena, "%s.%s", param->name, part), type, 2, dims, data);
 }
 
-/* `axis`: the one that is summed over; `integers`: room for one of each element. */
-static void add_quantised(Tensors *t, const StoreTensor *param, int axis, int8_t *integers,
+/* `integers`: room for one of each element. */
+static void add_quantised(Tensors *t, const QuantisedPart *part, int8_t *integers,
                           QuantisedParam *about)
 {
-    const QuantInfo *q = info_of(t);
+    const QuantInfo *q = info_of(part);
+    const StoreTensor *param = &part->param;
+    const int axis = part->axis;
     const bool of_4 = q->bits == 4;
     const int64_t channels = param->dims[1 - axis], n = param->dims[axis];
     const int64_t channel = axis == 0 ? 1 : n, run = q->group ? q->group : n;
-    const int64_t runs = runs_of(t, n);
-    const size_t bytes = integers_bytes(t, param), of_scales = scales_bytes(t, param, axis),
-                 of_minima = minima_bytes(t, param, axis);
-    Rounded r = {.quant = t->quant,
+    const int64_t runs = runs_of(part);
+    const size_t bytes = integers_bytes(part), of_scales = scales_bytes(part),
+                 of_minima = minima_bytes(part);
+    Rounded r = {.quant = part->quant,
                  .step = axis == 0 ? channels : 1,
                  .integers = integers,
                  .scales = room_take(t, of_scales),
@@ -283,18 +301,17 @@ static const char *why_no_nibbles(const Type *type, int axis)
 }
 
 /* Why a param stays as it is; NULL: it does not. */
-static const char *why_stays(const Tensors *t, const Channels *channels, const QuantiseOptions *o,
-                             const ParamInfo *param)
+static const char *why_stays(const Channels *channels, const ParamInfo *param, Quant quant)
 {
     const intptr_t axis = (intptr_t)map_get(&channels->axis, param->name);
-    return patterns_meet(&o->keep, param->name) ? "kept"
-           : param->type.dtype != DT_F32        ? "not f32"
-           : param->type.rank != 2              ? "no matrix"
-           : axis == UNKNOWN       ? "no product by it, and no lookup in it, is of integers"
-           : axis == SEVERAL       ? "products sum over both of its axes"
-           : axis == READ          ? "other ops read it, too"
-           : info_of(t)->bits == 4 ? why_no_nibbles(&param->type, axis - 1)
-                                   : NULL;
+    return param->kept                    ? "kept"
+           : param->type.dtype != DT_F32  ? "not f32"
+           : param->type.rank != 2        ? "no matrix"
+           : axis == UNKNOWN              ? "no product by it, and no lookup in it, is of integers"
+           : axis == SEVERAL              ? "products sum over both of its axes"
+           : axis == READ                 ? "other ops read it, too"
+           : quant_info(quant)->bits == 4 ? why_no_nibbles(&param->type, axis - 1)
+                                          : NULL;
 }
 
 static size_t tensor_bytes(const StoreTensor *tensor)
@@ -314,24 +331,70 @@ static StoreTensor tensor_of(const ParamInfo *info)
     return tensor;
 }
 
-/* QuantisedPart: a param before it is read. */
-typedef struct QuantisedPart {
-    StoreTensor param;
-    const char *stays;
-    int axis;
-} QuantisedPart;
-
-static QuantisedPart part_of(Tensors *t, const Channels *channels, const QuantiseOptions *o,
-                             const ParamInfo *info)
+static QuantisedPart part_of(const Channels *channels, const ParamInfo *info, Quant asked)
 {
-    QuantisedPart part = {.param = tensor_of(info),
-                          .stays = why_stays(t, channels, o, info),
-                          .axis = (int)(intptr_t)map_get(&channels->axis, info->name) - 1};
-    t->bytes += part.stays ? aligned(tensor_bytes(&part.param))
-                           : aligned(integers_bytes(t, &part.param)) +
-                                 aligned(scales_bytes(t, &part.param, part.axis)) +
-                                 aligned(minima_bytes(t, &part.param, part.axis));
-    return part;
+    const Quant quant = info->quant ? info->quant : asked;
+    return (QuantisedPart){.param = tensor_of(info),
+                           .stays = why_stays(channels, info, quant),
+                           .quant = quant,
+                           .axis = (int)(intptr_t)map_get(&channels->axis, info->name) - 1};
+}
+
+static size_t part_bytes(const QuantisedPart *part)
+{
+    return part->stays ? aligned(tensor_bytes(&part->param))
+                       : aligned(integers_bytes(part)) + aligned(scales_bytes(part)) +
+                             aligned(minima_bytes(part));
+}
+
+/* ---- tables in q8_0 ---- */
+
+/* The rows of the largest table, whose vocabulary is the output's. */
+static int64_t most_rows(const Channels *channels, const QuantisedPart *parts, size_t n)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        if (map_has(&channels->tables, parts[i].param.name) && parts[i].param.dims[0] > most)
+            most = parts[i].param.dims[0];
+    return most;
+}
+
+/* Tables in which rows are looked up, and the matrix that gives the logits, lose most in 4 bits:
+ * half of what a small language model loses is lost in its embedding, which the output shares. They
+ * become q8_0, the smallest first, as long as all of them make the run at most a twentieth larger.
+ * A param whose type was given keeps that. */
+static void refine_tables(const Channels *channels, const Module *module, QuantisedPart *parts,
+                          TextList *keep, Arena *arena)
+{
+    enum { SHARE = 20 };
+    const size_t n = module->params.count;
+    const int64_t rows = most_rows(channels, parts, n);
+    size_t all = 0, added = 0;
+    for (size_t i = 0; i < n; i++)
+        all += part_bytes(&parts[i]);
+    for (;;) {
+        QuantisedPart *least = NULL;
+        for (size_t i = 0; i < n; i++) {
+            QuantisedPart *part = &parts[i];
+            const bool serves = map_has(&channels->tables, part->param.name) ||
+                                (!part->stays && part->param.dims[1 - part->axis] == rows);
+            if (serves && !part->stays && info_of(part)->bits == 4 &&
+                !module->params.data[i]->quant &&
+                (!least || part->param.count < least->param.count))
+                least = part;
+        }
+        if (!least)
+            return;
+        QuantisedPart finer = *least;
+        finer.quant = QUANT_Q8_0;
+        added += part_bytes(&finer) - part_bytes(least);
+        if (added * SHARE > all)
+            return;
+        *least = finer;
+        module_param(module, least->param.name)->quant = finer.quant;
+        vec_push(arena, *keep,
+                 arena_printf(arena, "%s=%s", least->param.name, info_of(&finer)->word));
+    }
 }
 
 static bool read_param(Tensors *t, const WeightsFile *file, StoreTensor *param)
@@ -347,11 +410,11 @@ static bool add_matrix(Tensors *t, const WeightsFile *file, QuantisedPart *part,
     part->param.data = memory_resized(NULL, tensor_bytes(&part->param));
     bool ok = read_param(t, file, &part->param);
     if (ok)
-        add_quantised(t, &part->param, part->axis, integers, about);
+        add_quantised(t, part, integers, about);
     if (ok && !isfinite(about->error))
         ok = job_error(t->job, "%s: '%s' has an element that is not finite%s", file->shards->path,
                        part->param.name,
-                       info_of(t)->group ? ", or too large for a scale in f16" : "");
+                       info_of(part)->group ? ", or too large for a scale in f16" : "");
     free(part->param.data);
     free(integers);
     return ok;
@@ -364,6 +427,7 @@ static bool add_param(Tensors *t, const WeightsFile *file, QuantisedPart *part,
     const int64_t bytes = (int64_t)tensor_bytes(param);
     QuantisedParam about = {.name = param->name,
                             .stays = part->stays,
+                            .quant = part->stays ? NULL : info_of(part)->word,
                             .is_vector = param->rank < 2,
                             .before = bytes,
                             .bytes = bytes};
@@ -393,39 +457,58 @@ static bool check_parts(const Tensors *t, const QuantiseOptions *o, const Quanti
     }
     return job_error(t->job, "%s: no param becomes %s; the largest, '%s', stays f32: %s%s", o->run,
                      o->dtype, n ? largest->param.name : "", n ? largest->stays : "there is none",
-                     info_of(t)->bits == 4 ? "; try --dtype int8 or q8_0" : "");
+                     quant_info(t->quant)->bits == 4 ? "; try --dtype int8 or q8_0" : "");
+}
+
+/* False after an error: a file of a type with minima has them for all integers of 4 bits. */
+static bool check_minima(const Tensors *t, const QuantiseOptions *o, const QuantisedPart *part)
+{
+    const QuantInfo *q = info_of(part), *most = quant_info(t->quant);
+    if (part->stays || q->bits != 4 || !most->has_minimum || q->has_minimum)
+        return true;
+    return job_error(t->job,
+                     "--keep: '%s' becomes %s, which a run in %s cannot hold: use --dtype %s, and "
+                     "--keep PATTERN=%s",
+                     part->param.name, q->word, o->dtype, q->word, o->dtype);
 }
 
 static bool add_params(Tensors *t, const Module *module, const Channels *channels,
                        const QuantiseOptions *o, const WeightsFile *file, const char *folder,
-                       QuantisedParams *params)
+                       TextList *keep, QuantisedParams *params)
 {
     const size_t n = module->params.count;
     QuantisedPart *parts = ARENA_ARRAY(t->job->arena, QuantisedPart, n + 1);
     for (size_t i = 0; i < n; i++)
-        parts[i] = part_of(t, channels, o, module->params.data[i]);
-    bool ok = check_parts(t, o, parts, n) && room_open(t, folder);
+        parts[i] = part_of(channels, module->params.data[i], t->quant);
+    refine_tables(channels, module, parts, keep, t->job->arena);
+    for (size_t i = 0; i < n; i++)
+        t->bytes += part_bytes(&parts[i]);
+    bool ok = check_parts(t, o, parts, n);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = check_minima(t, o, &parts[i]);
+    ok = ok && room_open(t, folder);
     for (size_t i = 0; ok && i < n; i++)
         ok = add_param(t, file, &parts[i], params);
     return ok;
 }
 
 static bool write_params(Job *job, Session *session, const QuantiseOptions *o,
-                         const char *checkpoint, const char *made, QuantisedParams *params)
+                         const char *checkpoint, const char *made, TextList *keep,
+                         QuantisedParams *params)
 {
     const StMeta meta = {ST_QUANTISED, o->dtype};
     const char *folder = file_in(job->arena, made, RUN_WEIGHTS);
     Channels channels;
     WeightsFile file;
     Tensors t = {.job = job, .quant = quant_of_word(o->dtype), .room = MAP_FAILED};
-    if (!patterns_check(job, "keep", &o->keep, session->model->module))
+    if (!patterns_check(job, "keep", &o->keep, session->model->module) ||
+        !patterns_keep(job, &o->keep, session->model->module))
         return false;
-    patterns_keep(&o->keep, session->model->module);
     if (!find_channels(job, session, &channels) || !file_make_folder(&job->diags, folder))
         return false;
     if (!weights_open(job, session->model, checkpoint, &file))
         return job_error(job, "%s cannot be read", checkpoint);
-    bool ok = add_params(&t, session->model->module, &channels, o, &file, folder, params);
+    bool ok = add_params(&t, session->model->module, &channels, o, &file, folder, keep, params);
     weights_close(&file);
     ok = ok && st_write_checked(&job->diags, file_in(job->arena, folder, "model.safetensors"),
                                 t.list.data, (int64_t)t.list.count, &meta, 1);
@@ -444,34 +527,11 @@ static bool write_run(Job *job, RunFolder *run, RunRecord *record, const Quantis
     record->quantised = o->dtype;
     record->keep = o->keep;
     record->command = o->command;
-    return new_folder_end(&new, write_params(job, &run->session, o, checkpoint, new.made, params) &&
-                                    run_folder_write(job, new.made, &run->session, run->vocab,
-                                                     &run->columns, record) &&
-                                    published_keep(job, o->run, NULL, new.made));
-}
-
-/* ---- what a GGUF of it has ---- */
-
-bool quantise_gguf(Job *job, const char *run, const Module *module, const char **type, Map *floats)
-{
-    const char *path = file_in(job->arena, run, RUN_WEIGHTS "/model.safetensors");
-    *type = NULL;
-    map_init(floats, job->arena);
-    if (!file_exists(path))
-        return true;
-    StFile *file = st_open(&job->diags, job->arena, path);
-    if (!file)
-        return false;
-    const char *word = st_meta(file, ST_QUANTISED);
-    *type = !word ? NULL : !strcmp(word, "q8_0") ? "q8_0" : !strcmp(word, "int4") ? "q4_0" : NULL;
-    for (size_t i = 0; *type && i < module->params.count; i++) {
-        const char *name = module->params.data[i]->name;
-        const StTensor *tensor = st_find(file, name);
-        if (!tensor || !tensor->scales.data)
-            map_set(floats, name, (void *)(uintptr_t)name);
-    }
-    st_close(file);
-    return true;
+    return new_folder_end(
+        &new,
+        write_params(job, &run->session, o, checkpoint, new.made, &record->keep, params) &&
+            run_folder_write(job, new.made, &run->session, run->vocab, &run->columns, record) &&
+            published_keep(job, o->run, NULL, new.made));
 }
 
 /* False after an error: the params cannot be read, or were rounded before. */

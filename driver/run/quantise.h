@@ -9,7 +9,7 @@
 #include "driver/run/record.h"
 
 /* QuantisedParam: what became of a param.
- *   stays   why it stays f32; NULL: it is quantised
+ *   stays   why it stays f32; NULL: it is quantised, in the type `quant`
  *   is_vector   it has no two dimensions, and so stays f32
  *   error   the root of the mean square of what rounding changed, as a share of that of the
  *           param's elements
@@ -17,7 +17,7 @@
  *   small   how many of these have a scale below f16's normal numbers, which are coarse there, and
  *           small_error is the error of their elements */
 typedef struct QuantisedParam {
-    const char *name, *stays;
+    const char *name, *stays, *quant;
     bool is_vector;
     int64_t before, bytes;
     double error;
@@ -27,7 +27,7 @@ typedef struct QuantisedParam {
 typedef VEC(QuantisedParam) QuantisedParams;
 
 /* QuantiseOptions: the run's folder, a checkpoint as run_checkpoint takes it or NULL, the new
- * folder, a word of base/quants.def, patterns (patterns.h) of params that stay f32, and the command
+ * folder, a word of base/quants.def, patterns (patterns_keep) of params with their own type, and the command
  * as it was typed. */
 typedef struct QuantiseOptions {
     const char *run, *checkpoint, *out, *dtype;
@@ -38,13 +38,14 @@ typedef struct QuantiseOptions {
  * after an error. */
 bool quantise_check(Job *job, const QuantiseOptions *options);
 /* After quantise_check writes the folder, and lists all params. Memory holds
- * one param at a time; all of them quantised are in a file that is mapped. False after errors; then
- * nothing is written. */
+ * one param at a time; all of them quantised are in a file that is mapped. In 4 bits small tables
+ * become q8_0 (quantise.c). False after errors; then nothing is written. */
 bool quantise_run(Job *job, const QuantiseOptions *options, QuantisedParams *params);
 
 /* Of a run that tfc quantize has made, sets *type to the GGUF type whose blocks hold the run's
- * integers ("q8_0", "q4_0"), and *floats to the names of the params that stay floats. *type is NULL
+ * integers ("q8_0", "q4_0"), and *others to the types of the params that have another one or stay
+ * floats ("f32"), by name. *type is NULL
  * if GGUF has no such type, and for other runs. False after an error. */
-bool quantise_gguf(Job *job, const char *run, const Module *module, const char **type, Map *floats);
+bool quantise_gguf(Job *job, const char *run, const Module *module, const char **type, Map *others);
 
 #endif

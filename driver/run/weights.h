@@ -48,14 +48,14 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
  *   without  names of params that are left out; NULL: none
  *   half     of weights_export: the type of floats; NULL: f32
  *   types    of weights_export: tensors of another type (HalfType by name); NULL: none
- *   floats   of gguf_export: names of params that stay f32 where others become integers; NULL:
- *            none */
+ *   others   of gguf_export: types, as gguf_type_named takes them, of params by name that do not get
+ *            the type of the others; NULL: none */
 typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
     const struct HalfType *half;
     const Map *types;
-    const Map *floats;
+    const Map *others;
 } WeightsExport;
 /* HalfType: a type of two bytes: f16 or bf16.
  *   limit   the least magnitude that it has no finite number for */

@@ -105,8 +105,8 @@ bool session_open(Session *session, Job *job, const SessionOptions *options)
         !patterns_check(job, "only", &options->only, session->model->module))
         return false;
     patterns_freeze(&options->freeze, &options->only, session->model->module);
-    patterns_keep(&options->keep, session->model->module);
-    return !options->run || options->fits(job, options->run, session->model);
+    return patterns_keep(job, &options->keep, session->model->module) &&
+           (!options->run || options->fits(job, options->run, session->model));
 }
 
 int64_t session_max_length(const Session *session)

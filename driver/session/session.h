@@ -27,7 +27,7 @@ typedef struct SessionOptions {
     MemoryLimit memory;
     TextList freeze; /* patterns (patterns.h) of params that do not train */
     TextList only;   /* patterns of the only params that train; empty: all but the frozen ones */
-    TextList keep;   /* patterns of params that integers leave f32 */
+    TextList keep;   /* patterns of params with their own type (patterns_keep) */
 } SessionOptions;
 
 typedef struct Session {

@@ -205,14 +205,15 @@ static StTensor *find_part(HeaderReader *r, const char *name, const char *part)
     return stored ? map_get(&r->file->index, stored) : NULL;
 }
 
-/* Sets the minima of a tensor with scales, if the file's type has them for 4 bits. False if it has
- * them and they are missing, or do not fit, or are there where it has none. */
+/* Sets the minima of a tensor with scales, of 4 bits. False if they do not fit, are there for 8
+ * bits, or are missing in a file whose type has them. */
 static bool find_minima(HeaderReader *r, StTensor *tensor, const char *name)
 {
     StTensor *minimum = find_part(r, name, "minimum");
     const Quant quant = quant_of_word(st_meta(r->file, ST_QUANTISED));
     const StTensor *scale = tensor->scale;
-    const bool has_minima = quant_info(quant)->has_minimum && tensor->scales.bits == 4;
+    const bool has_minima =
+        tensor->scales.bits == 4 && (quant_info(quant)->has_minimum || minimum != NULL);
     if (!has_minima || !minimum)
         return !has_minima && !minimum;
     bool fits = minimum->type == ST_F16 && minimum->rank == scale->rank;

@@ -81,8 +81,8 @@ static bool other_rule(Quant quant, const GroupTerms *t, size_t i, GroupRule *ru
     const bool has_minimum = quant_info(quant)->has_minimum;
     if (i >= (has_minimum ? sizeof steps / sizeof *steps : sizeof at / sizeof *at))
         return false;
-    const float scale = has_minimum ? (t->greatest - t->least) / steps[i]
-                                    : rounding_float(t->extreme) / at[i];
+    const float scale =
+        has_minimum ? (t->greatest - t->least) / steps[i] : rounding_float(t->extreme) / at[i];
     float minimum = 0;
     if (has_minimum) {
         minimum = scale * ((steps[i] - MOST_OF_4) / 2);

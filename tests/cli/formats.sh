@@ -90,6 +90,18 @@ done
 cmp small/weights/model.safetensors by_name/weights/model.safetensors || fail "q4_0 is not int4"
 "$tfc" export gguf -o other.gguf --type int4 2>err.txt && "$tfc" export gguf -o typed.gguf --type q4_0 2>err.txt &&
     cmp other.gguf typed.gguf || fail "--type int4: $(cat err.txt)"
+# Of several types: each matrix is written, and computed by the run of such a GGUF, in its own.
+"$tfc" quantize wide_run --dtype int4 --keep embedding --keep '**.value=q8_0' -o finer >out.txt 2>err.txt || fail "$(cat err.txt)"
+"$tfc" export finer -o finer.gguf 2>err.txt && "$tfc" info finer.gguf >out.txt || fail "several types: $(cat err.txt)"
+grep -qi 'attn_v.weight *q8_0' out.txt && grep -qi 'attn_q.weight *q4_0' out.txt || fail "several types: $(cat out.txt)"
+"$tfc" import finer.gguf -o finer_back >out.txt 2>err.txt || fail "$(cat err.txt)"
+grep -q 'matrices are Q4_0, Q8_0: commands compute them in int4, q8_0' out.txt err.txt || fail "import: $(cat out.txt err.txt)"
+"$tfc" info finer_back >out.txt
+grep -q '^  keep .*value.weight=q8_0$' out.txt && grep -q '^  keep    embedding=f32$' out.txt || fail "types of a GGUF: $(cat out.txt)"
+for run in finer finer_back; do
+    "$tfc" dump $run --function forward --stage fused | grep -o 'quant = "[a-z0-9_]*"' | sort | uniq -c >$run.types
+done
+grep -q q8_0 finer.types && grep -q int4 finer.types && cmp finer.types finer_back.types || fail "$(cat finer_back.types)"
 for width in rope.dimension_count attention.value_length; do # without the second llama.cpp takes another
     grep -qa "llama.$width" f32.gguf || fail "the GGUF does not say $width"
     python3 - f32.gguf "llama.$width" >other.gguf <<'END'

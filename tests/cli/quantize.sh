@@ -16,13 +16,13 @@ run=$runs/translator
 check() {
     dtype=$1
     rm -rf small again writer
-    "$tfc" quantize "$run" --dtype "$dtype" -o small >told
+    "$tfc" quantize "$run" --dtype "$dtype" --keep "**=$dtype" -o small >told
     cat told
     grep -q " params in $dtype: .* times smaller" told || fail "what became of the params is not told"
     grep -q '%$' told || fail "no tensor loses most"
     grep -q '^to compare the runs on a text, use tfc eval on both, or tfc quantize with --source' told || fail "no word on comparing"
     [ -f small/weights/model.safetensors ] || fail "no weights"
-    params=$("$tfc" quantize "$run" --dtype "$dtype" -o again --json | tr '{' '\n' | awk -F'[:,]' '/"bytes_before"/ { n += $6 } END { print n }')
+    params=$("$tfc" quantize "$run" --dtype "$dtype" --keep "**=$dtype" -o again --json | tr '{' '\n' | awk -F'[:,]' '/"bytes_before"/ { n += $6 } END { print n }')
     cmp small/weights/model.safetensors again/weights/model.safetensors || fail "other bytes the second time"
     bytes=$(stat -c %s small/weights/model.safetensors)
     [ $((bytes * $2)) -lt "$params" ] || fail "$dtype: $bytes bytes in place of $params"
@@ -52,7 +52,7 @@ check() {
     ./program <lines | cmp - want || fail "a program translates otherwise"
     "$tfc" attend small --source lines --target answers -o attend.html >log 2>&1 || fail "attend: $(cat log)"
 
-    "$tfc" quantize "$runs/generator" --dtype "$dtype" -o writer >/dev/null
+    "$tfc" quantize "$runs/generator" --dtype "$dtype" --keep "**=$dtype" -o writer >/dev/null
     "$tfc" export writer -o wide.safetensors
     "$tfc" generate "$runs/generator" --weights wide.safetensors --dtype "$dtype" --temperature 0 --tokens 8 --prompt "a b" >want
     "$tfc" generate writer --temperature 0 --tokens 8 --prompt "a b" | cmp - want || fail "a language model writes otherwise"
@@ -111,6 +111,24 @@ for name in small kept keeps; do
 done
 ! cmp -s small.scores kept.scores && ! cmp -s small.scores keeps.scores && ! cmp -s kept.scores keeps.scores ||
     fail "--keep changes no answer"
+# Params in a type of their own, in the file and in what is computed.
+"$tfc" quantize "$run" -o mixed4 --dtype int4 --keep 'encoder=q4_1' --keep embedding=q8_0 >told
+grep -q '^  embedding  *q8_0$' told || fail "params in their own type are not told: $(cat told)"
+"$tfc" info mixed4 >log
+grep -q '^  param   embedding .*  q8_0$' log && grep -q '^  param   encoder.*self.query.weight .*  q4_1$' log &&
+    grep -q '^  param   decoder.*self.query.weight .*  int4$' log || fail "info: types of params"
+grep -q '^  keep    encoder=q4_1$' log || fail "info: patterns with types"
+for function in forward encode decode_step; do
+    "$tfc" dump mixed4 --function $function --stage fused | grep -o 'quant = "[a-z0-9_]*"' | sort -u >types
+    ! grep -q int8 types && grep -q q8_0 types || fail "$function: types $(cat types)"
+done
+"$tfc" translate mixed4 --input lines >want
+"$tfc" compile mixed4 -o program
+./program <lines | cmp - want || fail "a program of mixed types translates otherwise"
+"$tfc" export mixed4 -o wide.safetensors
+"$tfc" score mixed4 --dtype f32 --source lines --target answers >want
+"$tfc" score "$run" --weights wide.safetensors --source lines --target answers | cmp - want || fail "mixed types are read otherwise"
+refuses 1 "keep embedding=q3: the type is 'q3'; expected f32|int8|int4|q8_0|q4_1" "$tfc" quantize "$run" -o more --keep embedding=q3
 refuses 1 "no param becomes int8; the largest, '.*', stays f32: kept" "$tfc" quantize "$run" -o more --keep '**'
 [ ! -e more ] || fail "a folder is left"
 
@@ -126,14 +144,14 @@ train { rate = constant(0.003); batch = tokens(400); max_length = 20 }
 END
     "$tfc" train odd$d.tfg --out odd$d --source lines --target answers --vocab words:auto --steps 8 --no-bleu >/dev/null 2>&1
     for dtype in ${sizes#* }; do
-        "$tfc" quantize odd$d -o odd$d$dtype --dtype $dtype --json | tr '{' '\n' >parts
+        "$tfc" quantize odd$d -o odd$d$dtype --dtype $dtype --keep "**=$dtype" --json | tr '{' '\n' >parts
         "$tfc" translate odd$d --dtype $dtype --input lines >want
         "$tfc" translate odd$d$dtype --input lines | cmp - want || fail "d_model $d in $dtype translates otherwise"
         "$tfc" score odd$d --dtype $dtype --source lines --target answers >want
         "$tfc" score odd$d$dtype --source lines --target answers | cmp - want || fail "d_model $d in $dtype: other scores"
         [ $dtype != int4 ] || { # the same, for people
             rm -r odd$d$dtype
-            "$tfc" quantize odd$d -o odd$d$dtype --dtype $dtype | grep -q 'feed_forward.outer.weight .*an odd number of terms$' ||
+            "$tfc" quantize odd$d -o odd$d$dtype --dtype $dtype --keep "**=$dtype" | grep -q 'feed_forward.outer.weight .*an odd number of terms$' ||
                 fail "it is not told which matrices stay f32, and why"
         }
         case $dtype in *4*) grep -q '"stays": *"an odd number of terms"' parts || fail "$dtype: 51 terms are pairs" ;; esac
