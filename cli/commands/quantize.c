@@ -307,9 +307,9 @@ const Command command_quantize = {
         "Makes another run of a run's checkpoint, whose matrices are integers: in int8 with a\n"
         "scale for each output channel, else with one for each 32 terms of a channel. In 4 bits\n"
         "the tables of tokens and the output's matrix become q8_0 if the run grows by at most 5 %.\n"
-        "Commands compute in these types with it, unless --dtype says otherwise. Prints the params that lose\n"
-        "most: the root mean square of the change, as a share of that of the param; and, if text\n"
-        "is given, loss, BLEU and error rates of both runs, as tfc eval measures them.",
+        "Commands compute in these types with it, unless --dtype says otherwise. Prints the params\n"
+        "that lose most: the root mean square of the change, as a share of that of the param; and,\n"
+        "if text is given, loss, BLEU and error rates of both runs, as tfc eval measures them.",
     COMMAND_OPTIONS(Quantize, options),
     .run = run_quantize,
 };
