@@ -10,8 +10,8 @@
 
 /* Whether one of the patterns matches the name. */
 bool patterns_meet(const TextList *patterns, const char *name);
-/* Checks that each pattern, up to a "=", matches a param of the module. False after an error, which names the
- * option and the first pattern that matches none. */
+/* Checks that each pattern, up to a "=", matches a param of the module. False after an error, which
+ * names the option and the first pattern that matches none. */
 bool patterns_check(Job *job, const char *option, const TextList *patterns, const Module *module);
 /* Freezes the trained params that one of `patterns` matches and, unless `only` is empty, those that
  * none of `only` matches. */

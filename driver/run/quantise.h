@@ -27,8 +27,8 @@ typedef struct QuantisedParam {
 typedef VEC(QuantisedParam) QuantisedParams;
 
 /* QuantiseOptions: the run's folder, a checkpoint as run_checkpoint takes it or NULL, the new
- * folder, a word of base/quants.def, patterns (patterns_keep) of params with their own type, and the command
- * as it was typed. */
+ * folder, a word of base/quants.def, patterns (patterns_keep) of params with their own type, and
+ * the command as it was typed. */
 typedef struct QuantiseOptions {
     const char *run, *checkpoint, *out, *dtype;
     TextList keep, command;

@@ -48,8 +48,8 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
  *   without  names of params that are left out; NULL: none
  *   half     of weights_export: the type of floats; NULL: f32
  *   types    of weights_export: tensors of another type (HalfType by name); NULL: none
- *   others   of gguf_export: types, as gguf_type_named takes them, of params by name that do not get
- *            the type of the others; NULL: none */
+ *   others   of gguf_export: types (gguf_type_named) of params by name that do not get the type of
+ *            the rest; NULL: none */
 typedef struct WeightsExport {
     const TextList *only;
     const Map *without;

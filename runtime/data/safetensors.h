@@ -42,9 +42,9 @@ typedef struct StScales {
 
 /* A quantised tensor NAME is, in a file with the metadata "quantised", two tensors: "NAME.int8", i8
  * in its shape, or "NAME.int4", u8, whose summed axis is half as long; and "NAME.scale", f32 or
- * f16, whose summed axis has a scale for all elements or for each ST_RUN; "NAME.int4"
- * may have "NAME.minimum", f16, in the shape of the scales, and has it in a file of "q4_1". Reading gives it as a
- * tensor NAME, in its shape, of i8 or u8 with scales. */
+ * f16, whose summed axis has a scale for all elements or for each ST_RUN. "NAME.int4" may have
+ * "NAME.minimum", f16, in the shape of the scales; in a file of "q4_1" it has. Reading gives it as
+ * a tensor NAME, in its shape, of i8 or u8 with scales. */
 #define ST_QUANTISED "quantised"
 /* The metadata of a file whose tensors have the names of a model's params: key and value. */
 #define ST_FORMAT "format"
