@@ -195,9 +195,9 @@ static const Option options[] = {
      "target text, with as many lines as the source"},
     {"text", "FILE", FIELD(Score, texts.text), 0, NULL, "texts of a language model, one a line"},
     {"data", "FILE", FIELD(Score, texts.data), 0, NULL,
-     "pairs " PAIRS_HELP "\n"
-     "(not here); the table of a model that is fed by columns, with one for the\n"
-     "target (docs/data-columns.md)"},
+     "pairs " PAIRS_TABLE_HELP ";\n"
+     "the table of a model that is fed by columns, with one for the target\n"
+     "(docs/data-columns.md)"},
     OPTION_COLUMN(Score, columns),
     {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
      "print a JSON object for each line: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY]\n"

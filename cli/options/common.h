@@ -131,10 +131,11 @@ typedef struct Common {
 #define TABLE_HELP                                                                                 \
     "a table (by its ending:" TABLE_ENDINGS_TEXT ", also\n"                                        \
     "with .gz, .xz or .zst behind it; or .safetensors)"
-#define PAIRS_HELP                                                                                 \
+#define PAIRS_TABLE_HELP                                                                           \
     "in one file: in lines of source, tab, target; in a table, by its ending\n"                    \
     "" TABLE_ENDINGS_TEXT ", of which --column or a header\n"                                       \
-    "with source and target names two fields; or in a translation memory, FILE.tmx"
+    "with source and target names two fields"
+#define PAIRS_HELP PAIRS_TABLE_HELP "; or in a translation memory, FILE.tmx"
 
 #define OPTION_COLUMN(record, member)                                                              \
     {"column", "INPUT=FIELD", FIELD(record, member), 0, NULL,                                      \

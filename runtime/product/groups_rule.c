@@ -162,7 +162,7 @@ static GroupRule least_squares(Quant quant, const GroupTerms *t, const GroupFit 
                    half_from_float(fit->rule.minimum + (fit->y - part) / n));
 }
 
-static bool is_better(Quant quant, const GroupTerms *t, GroupRule rule, GroupFit *best)
+static bool fits_better(Quant quant, const GroupTerms *t, GroupRule rule, GroupFit *best)
 {
     if (!is_found_again(quant, t, rule)) /* not of a NaN, either */
         return false;
@@ -188,9 +188,9 @@ GroupRule group_rule(Quant quant, int64_t n, const float *x, int64_t step)
     GroupFit best = fit_of(&t, first, group_bounds(quant));
     GroupRule other;
     for (size_t i = 0; best.error > 0 && other_rule(quant, &t, i, &other); i++)
-        is_better(quant, &t, other, &best);
+        fits_better(quant, &t, other, &best);
     for (int i = 0; best.error > 0 && i < REFITS; i++)
-        if (!is_better(quant, &t, least_squares(quant, &t, &best), &best))
+        if (!fits_better(quant, &t, least_squares(quant, &t, &best), &best))
             break;
     return best.rule;
 }
