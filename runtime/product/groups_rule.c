@@ -92,6 +92,44 @@ static bool other_rule(Quant quant, const GroupTerms *t, size_t i, GroupRule *ru
     return true;
 }
 
+/* The rule whose integers reach t: -t at the extreme, or from 0 to t. */
+static GroupRule grid_rule(Quant quant, const GroupTerms *t, int steps)
+{
+    const float of = (float)steps;
+    return quant_info(quant)->has_minimum
+               ? rule_of(half_from_float((t->greatest - t->least) / of), half_from_float(t->least))
+               : rule_of(half_from_float(rounding_float(t->extreme) / -of), 0);
+}
+
+/* Terms as parts of the extreme, or of the range above the least one. */
+static void find_parts(Quant quant, const GroupTerms *t, float part[GROUP_TERMS])
+{
+    const bool has_minimum = quant_info(quant)->has_minimum;
+    const float from = has_minimum ? t->least : 0,
+                whole = has_minimum ? t->greatest - t->least : rounding_float(t->extreme);
+    for (int i = 0; i < GROUP_TERMS; i++)
+        part[i] = (t->x[i] - from) / whole * t->counts[i];
+}
+
+/* Whether all parts lie within a sixteenth of one of so many steps. */
+static bool is_on_grid(const float part[GROUP_TERMS], int steps)
+{
+    const float near = 0.0625f, of = (float)steps;
+    for (int i = 0; i < GROUP_TERMS; i += LANES) {
+        float farthest = 0;
+        for (int j = 0; j < LANES; j++) {
+            const float at = part[i + j] * of;
+            float q = at + INTEGERS_ROUND;
+            q -= INTEGERS_ROUND;
+            const float off = at - q;
+            farthest = higher_of(farthest, off < 0 ? -off : off);
+        }
+        if (farthest > near)
+            return false;
+    }
+    return true;
+}
+
 /* Whether terms that are rounded by the rule are found again by the first candidates, and no term
  * is clipped by more than 1.5 steps beyond what the first one clips. */
 static bool is_found_again(Quant quant, const GroupTerms *t, GroupRule rule)
@@ -164,13 +202,27 @@ static GroupRule least_squares(Quant quant, const GroupTerms *t, const GroupFit 
 
 static bool fits_better(Quant quant, const GroupTerms *t, GroupRule rule, GroupFit *best)
 {
-    if (!is_found_again(quant, t, rule)) /* not of a NaN, either */
-        return false;
     const GroupFit fit = fit_of(t, rule, group_bounds(quant));
     if (!(fit.error < best->error))
         return false;
     *best = fit;
     return true;
+}
+
+static bool search_takes(Quant quant, const GroupTerms *t, GroupRule rule, GroupFit *best)
+{
+    return is_found_again(quant, t, rule) /* not of a NaN, either */ &&
+           fits_better(quant, t, rule, best);
+}
+
+static void try_grids(Quant quant, const GroupTerms *t, GroupFit *best)
+{
+    float part[GROUP_TERMS];
+    find_parts(quant, t, part);
+    for (int steps = (quant_info(quant)->has_minimum ? MOST_OF_4 : MOST_OF_4 / 2) - 1; steps > 0;
+         steps--)
+        if (is_on_grid(part, steps))
+            fits_better(quant, t, grid_rule(quant, t, steps), best);
 }
 
 /* ---- the rule ---- */
@@ -188,9 +240,11 @@ GroupRule group_rule(Quant quant, int64_t n, const float *x, int64_t step)
     GroupFit best = fit_of(&t, first, group_bounds(quant));
     GroupRule other;
     for (size_t i = 0; best.error > 0 && other_rule(quant, &t, i, &other); i++)
-        fits_better(quant, &t, other, &best);
+        search_takes(quant, &t, other, &best);
     for (int i = 0; best.error > 0 && i < REFITS; i++)
-        if (!fits_better(quant, &t, least_squares(quant, &t, &best), &best))
+        if (!search_takes(quant, &t, least_squares(quant, &t, &best), &best))
             break;
+    if (best.error > 0)
+        try_grids(quant, &t, &best);
     return best.rule;
 }

@@ -10,9 +10,13 @@
  * rule is the one of the least sum of squared errors, and the first candidate where that is as
  * good. Sums are in a fixed order: a group has one rule, whoever asks, on every processor.
  *
- * A group whose terms are integers times an f16, plus an f16 minimum, is found again as it is if
- * its integers reach -8 or -7 or 7, or with a minimum 0 and 15. The search gives only such ones, so
- * what was rounded by it stays as it is. Groups whose first candidate lies below f16's normal
+ * At last come grids, for terms that were integers times a scale before, as those of a file of 4
+ * bits: m / -t for t up to 6, and the range / t for t up to 14, if all terms lie within a sixteenth
+ * of a step of its integers.
+ *
+ * So a group whose terms are integers times an f16, plus an f16 minimum, is found again as it is,
+ * and what was rounded stays as it is. Of scales that f16 does not have (a Q4_K's) it loses what
+ * rounding them to f16 does. Groups whose first candidate lies below f16's normal
  * numbers, and those that are not finite, keep it. Of 8 bits the greatest magnitude / 127 is the
  * scale: there is no search, which would gain next to nothing. */
 #ifndef RUNTIME_PRODUCT_GROUPS_RULE_H

@@ -156,6 +156,31 @@ static void test_blocks_of_others(void **unused)
     }
 }
 
+/* Terms on a grid, as a Q4_K has them: integers of any range times a scale that f16 has not, plus a
+ * minimum. Nothing is lost but by rounding these two, and what comes of it is found again. */
+static void test_grids(void **unused)
+{
+    (void)unused;
+    for (int g = 0; g < 20000; g++) {
+        const bool has_minimum = g % 2;
+        const Quant quant = has_minimum ? QUANT_Q4_1 : QUANT_INT4;
+        const int range = 1 + g / 2 % (has_minimum ? 15 : 7), least = g % (16 - range);
+        const float scale = next() + 1.01f, minimum = has_minimum ? -8 * scale * fabsf(next()) : 0;
+        int8_t q[TERMS];
+        float x[TERMS];
+        for (int i = 0; i < TERMS; i++) {
+            const float at = next();
+            x[i] = has_minimum ? scale * (rintf(fabsf(at) * (float)range) + (float)least) + minimum
+                               : scale * rintf(at * (float)range);
+        }
+        const GroupScale of = groups_round(quant, TERMS, x, 1, q);
+        const double lost = error_by(x, TERMS, (double)half_to_float(of.scale),
+                                     (double)half_to_float(of.minimum), q);
+        assert_true(sqrt(lost / TERMS) < 0.01 * (double)scale); /* a rounding loses 0.29 of it */
+        check_again(quant, x, TERMS);
+    }
+}
+
 /* ---- edges ---- */
 
 /* Below f16's normal numbers: the least scale that clips nothing but at the other end, never 0. */
@@ -205,8 +230,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_group_loses_more), cmocka_unit_test(test_rounded_again),
-        cmocka_unit_test(test_blocks_of_others),    cmocka_unit_test(test_small_scales),
-        cmocka_unit_test(test_without_a_scale),
+        cmocka_unit_test(test_blocks_of_others),    cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_small_scales),        cmocka_unit_test(test_without_a_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
