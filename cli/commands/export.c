@@ -42,7 +42,8 @@ static bool write_published(Job *job, Session *session, const Export *o, const M
         .model = model, .format = o->format, .out = o->out, .merges = o->merge};
     Revised revised = {0};
     const bool ok =
-        (!model->run || published_check_names(job, session->model, store, what)) &&
+        published_folder(job, model->run, o->format) &&
+        published_check_names(job, session->model, store, what) &&
         revise_published(job, &options, &revised) &&
         (!strcmp(o->format, "hf") ? published_write(job, model->run, revised.folder, session->model,
                                                     store, what, o->type, o->out)
