@@ -26,6 +26,8 @@ INPUTS = {
 EXPECTED = {
     "difference": [0] * 6, "variance": [0] * 6, "normal": [0] * 24, "scaled": [0, 1, 0, 0, 0],
     "weights": sum(WEIGHTS, []), "levels": LOGSUMEXP, "softplus": SOFTPLUS, "elu": ELU, "grad.p": SLOPES,
+    "sizes": [abs(x) for x in NEAR_ZERO], "less": [-abs(x) for x in NEAR_ZERO], "turned": [max(-x, 0) for x in NEAR_ZERO],
+    "zeros": [0] * 8, "clipped": [max(abs(x), 1) for x in NEAR_ZERO],
     "down_max": [NAN] * 3, "down_min": [NAN] * 3, "last_max": ROWS,
 }
 
@@ -45,7 +47,8 @@ def load(path):
     with open(path, "rb") as file:
         header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
         data = file.read()
-    return {name: struct.unpack(f"<{(t['data_offsets'][1] - t['data_offsets'][0]) // 4}f", data[slice(*t["data_offsets"])])
+    return {name: struct.unpack("<%d%s" % (math.prod(t["shape"]), {"F32": "f", "F64": "d"}[t["dtype"]]),
+                                data[slice(*t["data_offsets"])])
             for name, t in header.items() if name != "__metadata__"}
 
 

@@ -52,6 +52,17 @@ for how in -O2 -O0 "--cpu x86-64" "--cpu x86-64-v3" "--passes -fuse_rows"; do
     [ "$(python3 "$check" check out.safetensors)" = "grad.p" ] || fail "$how: other gradients"
 done
 
+# Each alone in its kernel, where LLVM may make one condition of several.
+for one in 'sizes = maximum(abs(n), 0)' 'less = minimum(-abs(n), 0)' 'turned = maximum(-n, 0)' 'zeros = minimum(abs(n), 0)' \
+    'clipped = maximum(abs(n), 1)'; do
+    printf 'model one\ninput n : float[8]\noutput %s\n' "$one" >one.tfg
+    for how in -O2 "--cpu x86-64" "--dtype f64"; do
+        # shellcheck disable=SC2086
+        "$tfc" run one.tfg --in in.safetensors --out out.safetensors $how 2>err || fail "$how: $(cat err)"
+        python3 "$check" check out.safetensors >/dev/null || fail "$one, $how"
+    done
+done
+
 # As C, compiled for this processor: the file itself says that nothing is fused.
 cat >same.tfg <<'END'
 model same

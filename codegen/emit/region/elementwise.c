@@ -179,13 +179,16 @@ static LoValue emit_pow(Emit *e, const Op *op, LoValue *x)
     return y < 0 ? lo_div(lo, lo_real(lo, type, 1), power) : power;
 }
 
-/* `first`: x[0] is to be taken, if neither is NaN; that of x[1] is taken by itself. */
+/* `first`: x[0] is to be taken, if neither is NaN; that of x[1] is taken by itself. A NaN x[0] is
+ * not x[0]: LLVM would make one condition of both, which LLVM 19 computes of the operand of an abs,
+ * so that max(abs(-1), 0) were 0. */
 static LoValue emit_extreme(Emit *e, LoValue first, LoValue *x)
 {
     LoValue extreme = lo_select(&e->lo, first, x[0], x[1]);
     if (!lo_is_float(lo_type(x[0])))
         return extreme;
-    return lo_select(&e->lo, lo_unordered(&e->lo, x[0], x[0]), x[0], extreme);
+    return lo_select(&e->lo, lo_unordered(&e->lo, x[0], x[0]), lo_real(&e->lo, lo_type(x[0]), NAN),
+                     extreme);
 }
 
 static LoValue emit_max(Emit *e, const Op *op, LoValue *x)

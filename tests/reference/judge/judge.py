@@ -31,7 +31,7 @@ import reached
 
 SMALL, LARGE = 2.0 ** -36, 2.0 ** -30
 NOISES = [(1, SMALL), (2, SMALL), (1, LARGE)]
-UNIT = 2.0 ** -53 / SMALL * 64   # of what the small noise moves: 64 roundings
+UNIT = 2.0 ** -53 / SMALL * 256  # of what the small noise moves: 64 roundings, and a draw may be four times too small
 FLOOR = 2.0 ** -46               # of a number itself, and of the greatest beside it
 TYPES = {torch.float64: ("F64", "d"), torch.int64: ("I64", "q")}
 

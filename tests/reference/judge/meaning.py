@@ -234,7 +234,12 @@ def sum(x, axis=None):
 
 
 def max(x, axis=None):
-    return reduce(x, axis, greatest, lambda rows: greatest(torch.cat(rows), [0]))
+    """Over rows, too, it is one maximum: its gradient is shared by all equals alike."""
+    rank = x.rows[0].dim()
+    axes = range(rank) if axis is None else [a % rank for a in (axis if isinstance(axis, list) else [axis])]
+    if x.batched and 0 in axes:
+        x = V([torch.cat(x.rows, 1 if 1 in axes else 0)], True)
+    return reduce(x, axis, greatest, lambda rows: rows[0])
 
 
 def min(x, axis=None):
@@ -255,7 +260,11 @@ def variance(x, axis):
 def logsumexp(x, axis=-1):
     top = greatest(x, [axis])
     top = torch.where(torch.isfinite(top), top, torch.zeros_like(top)).detach()
-    return torch.log(add_up(torch.exp(noisy(x - top, x.abs() + top.abs())), [axis])) + top
+    y = torch.log(add_up(torch.exp(noisy(x - top, x.abs() + top.abs())), [axis])) + top
+    # The gradient is exp(x - y), which may be formed of the rounded y, as PyTorch's is.
+    finite = torch.where(torch.isfinite(x), x, torch.zeros_like(x))
+    slip = torch.nan_to_num(torch.softmax(x, axis)) * noisy(torch.zeros_like(x), finite.abs() + top.abs())
+    return y + ((finite - finite.detach()) * slip.detach()).sum(axis, keepdim=True)
 
 
 @rowwise
