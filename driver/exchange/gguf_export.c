@@ -466,21 +466,11 @@ static bool name_tensors(GgufExport *x)
 
 /* ---- the whole ---- */
 
-/* The names of the model's tensors, which tell which of the models of its type it is. */
-static TextList theirs_of(Arena *arena, const Model *model)
-{
-    TextList names = {0};
-    for (size_t i = 0; i < model->weights.count; i++)
-        for (int p = 0; p < model->weights.data[i].n_parts; p++)
-            vec_push(arena, names, model->weights.data[i].parts[p].theirs[0]);
-    return names;
-}
-
 static bool begin_export(GgufExport *x, const Model *model, const WeightsExport *what)
 {
     if (what->only && what->only->count)
         return job_error(x->job, "--format gguf writes all params: leave --only out");
-    const TextList theirs = theirs_of(x->job->arena, model);
+    const TextList theirs = import_config_tensors(x->job->arena, model);
     if (!import_config_read(x->job, x->folder, &theirs, &x->config))
         return false;
     x->architecture = gguf_architecture_of(x->config.model->type);

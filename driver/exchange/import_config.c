@@ -8,6 +8,7 @@
 #include "driver/exchange/import_sentences.h"
 #include "driver/formats/folder_files.h"
 #include "driver/formats/formats.h"
+#include "frontend/frontend.h"
 
 #include <string.h>
 
@@ -99,6 +100,15 @@ static const char *class_name(const JsonValue *json)
     const JsonValue *names = json_member(json, "architectures");
     const bool is = names && names->kind == JV_LIST && names->n && names->items->kind == JV_STRING;
     return is ? names->items->text : NULL;
+}
+
+TextList import_config_tensors(Arena *arena, const Model *model)
+{
+    TextList names = {0};
+    for (size_t i = 0; i < model->weights.count; i++)
+        for (int p = 0; p < model->weights.data[i].n_parts; p++)
+            vec_push(arena, names, model->weights.data[i].parts[p].theirs[0]);
+    return names;
 }
 
 bool import_config_read(Job *job, const char *folder, const TextList *tensors, ImportConfig *config)

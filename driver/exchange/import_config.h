@@ -26,6 +26,9 @@ bool import_config_read(Job *job, const char *folder, const TextList *tensors,
  * errors call the file, where it was made of another one; NULL: its path. */
 bool import_config_read_file(Job *job, FileReach reach, const char *path, const char *folder,
                              const char *shown, const TextList *tensors, ImportConfig *config);
+struct Model; /* frontend.h */
+/* The names of the model's published tensors, as import_config_read takes them. */
+TextList import_config_tensors(Arena *arena, const struct Model *model);
 /* Checks the values of a config that was read in another way. False after errors.
  * (import_config_check.c) */
 bool import_config_check(Job *job, const ImportConfig *config);

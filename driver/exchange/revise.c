@@ -147,20 +147,10 @@ static const char *differences_text(const Revise *r, const TextList *differs)
 
 /* ---- reading ---- */
 
-/* The names of the model's tensors, which tell which of the models of its type it is. */
-static TextList theirs_of(Arena *arena, const Model *model)
-{
-    TextList names = {0};
-    for (size_t i = 0; i < model->weights.count; i++)
-        for (int p = 0; p < model->weights.data[i].n_parts; p++)
-            vec_push(arena, names, model->weights.data[i].parts[p].theirs[0]);
-    return names;
-}
-
 /* What import said of the files is not said again; errors are. */
 static bool read_published_config(Revise *r)
 {
-    const TextList theirs = theirs_of(r->job->arena, r->is);
+    const TextList theirs = import_config_tensors(r->job->arena, r->is);
     return import_config_read(&r->quiet, r->folder, &theirs, &r->config) ||
            import_config_read(r->job, r->folder, &theirs, &r->config);
 }

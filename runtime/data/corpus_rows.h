@@ -15,7 +15,7 @@ static inline int32_t *rows_open(Rows *rows, int64_t *n)
     return rows->ids.data ? rows->ids.data + rows->start[rows->n] : none;
 }
 
-/* Makes room for so many rows in all. (corpus.c) */
+/* Makes room for `rows` rows, those that are there included. (corpus.c) */
 void corpus_reserve(Corpus *corpus, int64_t rows);
 
 /* Whether the numbers or labels of the column lie beside the corpus's target. (beside_target.c, as

@@ -111,7 +111,7 @@ static void find_parts(Quant quant, const GroupTerms *t, float part[GROUP_TERMS]
         part[i] = (t->x[i] - from) / whole * t->counts[i];
 }
 
-/* Whether all parts lie within a sixteenth of one of so many steps. */
+/* Whether `steps` times each part lies within a sixteenth of an integer. */
 static bool is_on_grid(const float part[GROUP_TERMS], int steps)
 {
     const float near = 0.0625f, of = (float)steps;

@@ -156,8 +156,8 @@ static void test_blocks_of_others(void **unused)
     }
 }
 
-/* Terms on a grid, as a Q4_K has them: integers of any range times a scale that f16 has not, plus a
- * minimum. Nothing is lost but by rounding these two, and what comes of it is found again. */
+/* Terms on a grid, as those of a Q4_K: integers of any range times a scale that f16 cannot hold,
+ * plus a minimum. Only the rounding of these two loses anything, and the result is found again. */
 static void test_grids(void **unused)
 {
     (void)unused;

@@ -13,7 +13,7 @@ typedef struct RecordField {
     const char *input, *field;
     ColumnKind kind;
     const ColumnSpec *spec;    /* NULL: source or target */
-    bool has_labels, is_label; /* is_label: one a record, and what the record is told apart by */
+    bool has_labels, is_label; /* is_label: one of each record, no input */
     const Lines *lines;
     LengthSpread characters, words, tokens;
     int64_t unknown, numbers;
