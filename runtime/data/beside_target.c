@@ -7,6 +7,7 @@
 #include "base/arena.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 bool corpus_is_beside_target(const Corpus *corpus, int column)
@@ -64,18 +65,16 @@ ValuedTokens corpus_valued_tokens(const Corpus *corpus, int column, int64_t row)
 
 static bool refuse_count(Corpus *corpus, const ColumnSpec *spec, const TargetText *text, int64_t n)
 {
-    Text *out = &corpus->fault.text;
     const char *what = spec->kind == COLUMN_LABELS ? "label" : "number";
-    corpus->fault.at = out->length = 0;
-    text_add(out, "`%s` has %lld %s%s, and the text beside it %lld token%s", spec->input,
-             (long long)n, what, text_plural(n, "", "s"), (long long)text->n,
-             text_plural(text->n, "", "s"));
+    char words[60] = "";
     if (text->n_words != text->n)
-        text_add(out, " in %lld word%s", (long long)text->n_words,
+        snprintf(words, sizeof words, " in %lld word%s", (long long)text->n_words,
                  text_plural(text->n_words, "", "s"));
-    text_add(out,
-             ": give each token or each word one; the tokens that begin and end a text have none");
-    return false;
+    return cell_is_wrong(&corpus->fault, 0,
+                         "`%s` has %lld %s%s, and the text beside it %lld token%s%s: give each "
+                         "token or each word one; the tokens that begin and end a text have none",
+                         spec->input, (long long)n, what, text_plural(n, "", "s"),
+                         (long long)text->n, text_plural(text->n, "", "s"), words);
 }
 
 /* The value of a position beside a text without tokens: 1, of labels the first. */

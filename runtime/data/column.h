@@ -6,11 +6,11 @@
 #ifndef RUNTIME_DATA_COLUMN_H
 #define RUNTIME_DATA_COLUMN_H
 
-#include "base/id_range.h"
 #include "runtime/data/labels.h"
 #include "runtime/data/safetensors.h"
 #include "runtime/data/sides.h"
 #include "runtime/data/vocabulary.h"
+#include "runtime/rows/cell.h"
 
 typedef enum ColumnKind {
     COLUMN_TEXT,     /* tokens of the vocabulary */
@@ -87,13 +87,6 @@ static inline int64_t rows_length(const Rows *rows, int64_t i)
     return rows->n ? rows->start[i + 1] - rows->start[i] : 0;
 }
 
-/* ColumnFault: what is wrong with a cell, and at which of its bytes, from 0 (0 also if it is the
- * whole cell). Its owner frees `text` by text_free. */
-typedef struct ColumnFault {
-    Text text;
-    size_t at;
-} ColumnFault;
-
 /* Cell: of a text; or row `row` of a tensor, along its first axis. */
 typedef struct Cell {
     Line text;
@@ -104,6 +97,6 @@ typedef struct Cell {
 /* Appends a cell's values. False: the cell is wrong, and *fault says why; what was appended by then
  * stays. */
 bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Cell *cell, Ids *values,
-                 ColumnFault *fault);
+                 CellFault *fault);
 
 #endif

@@ -29,10 +29,10 @@ static void tell_wrong(Diagnostics *diags, const Corpus *corpus, const Lines *ce
         return;
     if (cells->tensor)
         diag_error(diags, (Loc){.source = cells->source}, "tensor '%s', row %lld: %s",
-                   cells->tensor->name, (long long)line, corpus->fault.text.data);
+                   cells->tensor->name, (long long)line, corpus->fault.text);
     else
         diag_error(diags, lines_place_within(cells, line, corpus->fault.at), "%s",
-                   corpus->fault.text.data);
+                   corpus->fault.text);
 }
 
 static Cell cell_of(const Lines *column, int64_t i)

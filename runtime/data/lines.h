@@ -7,17 +7,13 @@
 #define RUNTIME_DATA_LINES_H
 
 #include "base/file.h"
+#include "base/line.h"
 
 #include <stdint.h>
 
 /* The default limit of a line in bytes, without its end: a thousand times a sentence, and far less
  * than a file without lines has. */
 enum { LINE_LIMIT = 1000000 };
-
-typedef struct Line {
-    const char *text; /* not NUL-terminated */
-    size_t length;
-} Line;
 
 /* Lines: the lines of a file, or of several files in order.
  *   source    the file; of several files only their names, for messages

@@ -81,11 +81,6 @@ static bool first_fault(TableReader *r, const char *message)
     return false;
 }
 
-bool table_is_name(const Line *name, const char *text, size_t length)
-{
-    return name->length == length && !memcmp(name->text, text, length);
-}
-
 /* What to do where the first record is one field because fields are between other marks; NULL:
  * it is not. */
 static const char *other_marks(TableFormat format, const Line *cell)
@@ -139,7 +134,7 @@ static bool find_name(TableReader *r, const Line *cells, size_t n, const Line *n
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++)
-        if (table_is_name(name, cells[i].text, cells[i].length)) {
+        if (line_is(name, cells[i].text, cells[i].length)) {
             if (found++)
                 return first_fault(
                     r,

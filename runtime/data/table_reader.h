@@ -37,7 +37,5 @@ int64_t table_fault(TableReader *reader, int64_t line, const char *at, const cha
     __attribute__((format(printf, 4, 5)));
 /* Cuts a line at each `mark`; cells as of TableNext. */
 int64_t table_split(const Line *line, char mark, Line *cells, size_t room);
-/* Whether the text is that of the line. */
-bool table_is_name(const Line *name, const char *text, size_t length);
 
 #endif

@@ -2,6 +2,8 @@
  * tokens and whose labels numbers. */
 #include "runtime/model/columns.h"
 
+#include "runtime/rows/cell.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,32 +167,31 @@ static void name_cell(int64_t record, const TfcPort *port, char out[CELL_NAME])
     snprintf(out, CELL_NAME, "record %lld: `%s`", (long long)record, port->name);
 }
 
-static int find_cell_label(const TfcColumn *column, const char *cell, const char *text,
-                           size_t length, TokenIds *ids)
+static int32_t find_cell_label(const void *list, const char *text, size_t length)
 {
-    enum { MOST_SHOWN = 60 };
+    const TfcColumn *column = list;
     for (int64_t i = 0; i < column->n_labels; i++)
         if (!strncmp(column->labels[i], text, length) && !column->labels[i][length])
-            return token_ids_push(ids, (int32_t)(column->first + i)) ? TFC_OK
-                                                                     : tfc_model_no_memory();
-    return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s: '%.*s' is none of the %lld labels", cell,
-                          (int)(length < MOST_SHOWN ? length : MOST_SHOWN), text,
-                          (long long)column->n_labels);
+            return (int32_t)i;
+    return -1;
 }
 
-/* One label; along a dimension words between blanks, each of which is one. */
-static int read_cell_labels(const TfcColumn *column, bool are_words, const char *cell,
-                            const char *text, TokenIds *ids)
+static int read_cell_labels(const TfcColumn *column, const TfcPort *port, bool is_along,
+                            int64_t record, const char *text, TokenIds *ids)
 {
-    int status = TFC_OK;
-    if (!are_words)
-        return find_cell_label(column, cell, text, strlen(text), ids);
-    for (text += strspn(text, " "); !status && *text; text += strspn(text, " ")) {
-        const size_t length = strcspn(text, " ");
-        status = find_cell_label(column, cell, text, length, ids);
-        text += length;
-    }
-    return status;
+    const CellLabels labels = {.input = port->name,
+                               .is_along = is_along,
+                               .n = column->n_labels,
+                               .first = (int32_t)column->first,
+                               .find = find_cell_label,
+                               .list = column};
+    const Line cell = {text, strlen(text)};
+    CellFault fault;
+    if (cell_read_labels(&labels, &cell, ids, &fault))
+        return TFC_OK;
+    return fault.text[0] ? tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: %s", (long long)record,
+                                          fault.text)
+                         : tfc_model_no_memory();
 }
 
 /* How many positions the model has along a dimension. */
@@ -225,7 +226,7 @@ static int read_cells(RecordReader *r, int32_t input, const char *const *texts, 
             status = column->text
                          ? texts_encode_input(r->session, r->session->loaded->own[input],
                                               column->text, cell, texts[i], strlen(texts[i]), ids)
-                         : read_cell_labels(column, dim >= 0, cell, texts[i], ids);
+                         : read_cell_labels(column, port, dim >= 0, i, texts[i], ids);
         if (is_source && ids->count == before + around)
             ids->count = before;
         const int64_t length = (int64_t)(ids->count - before);

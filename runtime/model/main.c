@@ -158,35 +158,6 @@ static size_t line_length(const char *line, const char *end)
     return (size_t)((const char *)memchr(line, '\n', (size_t)(end - line)) + 1 - line);
 }
 
-/* Each line as an object. A NULL list: one is none, or memory ran out, after tfc_model_fail. */
-static JsonValue *read_objects(long number, const char *text, size_t length, Arena *arena)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < length; i++)
-        n += text[i] == '\n';
-    JsonValue *list = ARENA_NEW(arena, JsonValue);
-    JsonValue *items = ARENA_ARRAY(arena, JsonValue, n + 1);
-    if (!list || !items) {
-        tfc_model_no_memory();
-        return NULL;
-    }
-    *list = (JsonValue){.kind = JV_LIST, .n = n, .items = items};
-    for (size_t i = 0; i < n; i++) {
-        const size_t size = line_length(text, text + length);
-        const char *problem = NULL;
-        const JsonValue *value = json_read(arena, text, size, &problem);
-        if (!value) {
-            tfc_model_fail(TFC_ERROR_ARGUMENT, "line %ld: %s", number + (long)i,
-                           problem ? problem : "out of memory");
-            return NULL;
-        }
-        items[i] = *value;
-        text += size;
-        length -= size;
-    }
-    return list;
-}
-
 /* The answers to records, a line each as JSON; false: there are none. */
 static bool answer_records(Answering *a, long number, const char *text, size_t length)
 {
@@ -194,10 +165,9 @@ static bool answer_records(Answering *a, long number, const char *text, size_t l
     int64_t n = 0;
     TfcWord words[MOST_DIMS + MOST_INPUTS];
     Arena *arena = arena_try_new();
-    const JsonValue *records = arena ? read_objects(number, text, length, arena) : NULL;
     bool ok =
-        records &&
-        !records_of_json(a->model, a->model->variants[0].programs[TFC_ENCODE], records, arena,
+        (arena || tfc_model_no_memory() == TFC_OK) &&
+        !records_of_json(a->model, a->model->variants[0].programs[TFC_ENCODE], text, length, arena,
                          words) &&
         !tfc_model_record_translations(a->session, &a->settings, number - 1, words, &list, &n);
     for (int64_t k = 0; ok && k < n; k++) {

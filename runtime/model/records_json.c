@@ -1,95 +1,116 @@
-/* Objects to columns: a member's numbers, however they are nested, or its text. */
+/* Lines to columns: the cells of each input, record by record. */
 #include "runtime/model/records_json.h"
 
-#include <math.h>
+#include "runtime/rows/cell.h"
+#include "runtime/rows/record_json.h"
+
+#include <stdio.h>
 #include <string.h>
 
-/* JsonRecords: the objects, n of them, and the words that are made of them. */
+/* JsonRecords: n records, as cells, and the words that are made of them.
+ *   cells   [n, inputs] */
 typedef struct JsonRecords {
-    const TfcModel *model;
     const TfcProgram *encode;
-    const JsonValue *items;
     int64_t n;
+    Line *cells;
     Arena *arena;
 } JsonRecords;
 
-static int64_t count_numbers(const JsonValue *value)
+static const Line *record_cell(const JsonRecords *r, int64_t record, int32_t input)
 {
-    int64_t n = value->kind == JV_INTEGER || value->kind == JV_NUMBER;
-    for (size_t i = 0; value->kind == JV_LIST && i < value->n; i++)
-        n += count_numbers(&value->items[i]);
-    return n;
+    return &r->cells[record * r->encode->n_inputs + input];
 }
 
-/* Whether there is nothing but numbers and lists. */
-static bool are_numbers(const JsonValue *value, TfcType type)
+/* `detail` empty: memory ran out. */
+static int fail_record(int64_t record, const char *detail)
 {
-    bool ok = value->kind == JV_LIST || value->kind == JV_INTEGER || value->kind == JV_NUMBER;
-    if (value->kind != JV_LIST && ok)
-        ok = type == TFC_I32 ? value->kind == JV_INTEGER && value->integer >= INT32_MIN &&
-                                   value->integer <= INT32_MAX
-                             : isfinite((float)value->number);
-    for (size_t i = 0; ok && value->kind == JV_LIST && i < value->n; i++)
-        ok = are_numbers(&value->items[i], type);
-    return ok;
+    return *detail
+               ? tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: %s", (long long)record, detail)
+               : tfc_model_no_memory();
 }
 
-/* Writes them one after the other; behind the last. */
-static char *flatten_numbers(const JsonValue *value, TfcType type, char *out)
-{
-    for (size_t i = 0; value->kind == JV_LIST && i < value->n; i++)
-        out = flatten_numbers(&value->items[i], type, out);
-    if (value->kind == JV_LIST)
-        return out;
-    const float number = (float)value->number;
-    const int32_t integer = (int32_t)value->integer;
-    memcpy(out, type == TFC_I32 ? (const void *)&integer : &number, sizeof number);
-    return out + sizeof number;
-}
+/* ---- cells ---- */
 
-/* `value`: what the record has of it; NULL: nothing. */
-static int fail_member(int64_t record, const TfcPort *port, const JsonValue *value,
-                       const char *expected)
-{
-    return tfc_model_fail(TFC_ERROR_ARGUMENT,
-                          value ? "record %lld: `%s`: expected %s"
-                                : "record %lld: the member `%s` is missing: expected %s",
-                          (long long)record, port->name, expected);
-}
+enum { RECORD_NAME = 40 };
 
-static int take_texts(const JsonRecords *r, const TfcPort *port, TfcWord *out)
+static int read_record(const RecordFields *fields, const TextLines *lines, int64_t record,
+                       Line *cells)
 {
-    const char **texts = ARENA_ARRAY(r->arena, const char *, r->n + 1);
-    if (!texts)
-        return tfc_model_no_memory();
-    for (int64_t i = 0; i < r->n; i++)
-        if (!(texts[i] = json_member_text(&r->items[i], port->name)))
-            return fail_member(i, port, json_member(&r->items[i], port->name), "a text in quotes");
-    out->data = texts;
+    const Line line = {lines->line, lines->size};
+    RecordFault fault;
+    char name[RECORD_NAME];
+    snprintf(name, sizeof name, "record %lld", (long long)record);
+    const int status = texts_check_bytes(name, line.text, line.length);
+    if (status)
+        return status;
+    if (!record_read_json(fields, &line, cells, &fault))
+        return fail_record(record, fault.text);
+    for (size_t i = 0; i < fields->n; i++)
+        if (!cells[i].text)
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: the record has no field '%s'",
+                                  (long long)record, fields->names[i].text);
     return TFC_OK;
 }
 
-/* lengths: of the dimension along which the input lies; NULL: none. known: whether they are those
- * of an input before. */
-static int take_numbers(const JsonRecords *r, const TfcPort *port, int32_t *lengths, bool known,
-                        TfcWord *out)
+static int64_t count_records(const char *text, size_t length)
 {
-    const int64_t width = columns_width(r->encode, port);
-    int64_t total = 0;
+    TextLines lines = {.text = text, .length = length};
+    int64_t n = 0;
+    while (texts_next_line(&lines))
+        n++;
+    return n;
+}
+
+static int read_records(JsonRecords *r, const char *text, size_t length)
+{
+    const size_t inputs = (size_t)r->encode->n_inputs;
+    Line names[MOST_INPUTS];
+    TextLines lines = {.text = text, .length = length};
+    int status = TFC_OK;
+    for (size_t i = 0; i < inputs; i++)
+        names[i] = (Line){r->encode->inputs[i].name, strlen(r->encode->inputs[i].name)};
+    const RecordFields fields = {names, inputs, r->arena, NULL};
+    r->n = count_records(text, length);
+    r->cells = arena_array(r->arena, (size_t)r->n + 1, sizeof(Line) * inputs);
+    if (!r->cells)
+        return tfc_model_no_memory();
+    for (int64_t i = 0; !status && texts_next_line(&lines); i++)
+        status = read_record(&fields, &lines, i, r->cells + i * (int64_t)inputs);
+    return status;
+}
+
+/* ---- words ---- */
+
+static int take_texts(const JsonRecords *r, int32_t input, TfcWord *out)
+{
+    const char **texts = ARENA_ARRAY(r->arena, const char *, r->n + 1);
+    for (int64_t i = 0; texts && i < r->n; i++) {
+        const Line *cell = record_cell(r, i, input);
+        texts[i] = arena_strndup(r->arena, cell->text, cell->length);
+    }
+    out->data = texts;
+    return arena_failed(r->arena) ? tfc_model_no_memory() : TFC_OK;
+}
+
+/* Appends the numbers of all records. lengths: of the dimension along which the input lies; NULL:
+ * none. known: whether they are those of an input before. */
+static int read_numbers(const JsonRecords *r, int32_t input, int32_t *lengths, bool known,
+                        TokenIds *values)
+{
+    const TfcPort *port = &r->encode->inputs[input];
+    const CellNumbers numbers = {.input = port->name,
+                                 .is_float = port->type != TFC_I32,
+                                 .is_along = lengths != NULL,
+                                 .width = columns_width(r->encode, port)};
     for (int64_t i = 0; i < r->n; i++) {
-        const JsonValue *value = json_member(&r->items[i], port->name);
-        if (!value || !are_numbers(value, port->type))
-            return fail_member(i, port, value,
-                               port->type == TFC_I32 ? "whole numbers of 32 bits"
-                                                     : "finite numbers of f32");
-        const int64_t n = count_numbers(value), length = width ? n / width : 0;
-        const bool fits = n == length * width && length <= INT32_MAX && (lengths || length == 1);
-        if (!fits)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT,
-                                  "record %lld: `%s` has %lld numbers, and the model takes "
-                                  "%lld%s",
-                                  (long long)i, port->name, (long long)n, (long long)width,
-                                  lengths ? " for each position" : "");
+        const size_t before = values->count;
+        CellFault fault;
+        if (!cell_read_numbers(&numbers, record_cell(r, i, input), values, &fault))
+            return fail_record(i, fault.text);
+        const size_t n = values->count - before;
+        const int64_t length = numbers.width ? (int64_t)n / numbers.width : 0;
+        if (length > INT32_MAX)
+            return tfc_model_no_memory();
         if (lengths && known && lengths[i] != length)
             return tfc_model_fail(TFC_ERROR_ARGUMENT,
                                   "record %lld: `%s` has %lld positions, and what shares its "
@@ -97,34 +118,33 @@ static int take_numbers(const JsonRecords *r, const TfcPort *port, int32_t *leng
                                   (long long)i, port->name, (long long)length, lengths[i]);
         if (lengths)
             lengths[i] = (int32_t)length;
-        total += n;
     }
-    char *values = (char *)ARENA_ARRAY(r->arena, float, total + 1), *end = values;
-    for (int64_t i = 0; values && i < r->n; i++)
-        end = flatten_numbers(json_member(&r->items[i], port->name), port->type, end);
-    out->data = values;
-    return values ? TFC_OK : tfc_model_no_memory();
-}
-
-static int check_objects(const JsonRecords *r)
-{
-    for (int64_t i = 0; i < r->n; i++)
-        if (r->items[i].kind != JV_OBJECT)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: expected an object",
-                                  (long long)i);
     return TFC_OK;
 }
 
-int records_of_json(const TfcModel *model, const TfcProgram *encode, const JsonValue *list,
-                    Arena *arena, TfcWord *out)
+static int take_numbers(const JsonRecords *r, int32_t input, int32_t *lengths, bool known,
+                        TfcWord *out)
 {
-    const JsonRecords records = {model, encode, list->items, (int64_t)list->n, arena};
+    TokenIds values = {0};
+    int status = read_numbers(r, input, lengths, known, &values);
+    int32_t *copy = status ? NULL : ARENA_ARRAY(r->arena, int32_t, values.count + 1);
+    if (copy && values.count)
+        memcpy(copy, values.data, values.count * sizeof *copy);
+    token_ids_free(&values);
+    out->data = copy;
+    return status || copy ? status : tfc_model_no_memory();
+}
+
+int records_of_json(const TfcModel *model, const TfcProgram *encode, const char *text,
+                    size_t length, Arena *arena, TfcWord *out)
+{
+    JsonRecords records = {.encode = encode, .arena = arena};
     int32_t *lengths[MOST_DIMS] = {NULL};
     bool known[MOST_DIMS] = {false};
     TfcWord *at = out;
     if (encode->n_dims > MOST_DIMS || encode->n_inputs > MOST_INPUTS)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
-    int status = check_objects(&records);
+    int status = read_records(&records, text, length);
     for (int32_t d = 0; !status && d < encode->n_given; d++) {
         if (encode->dims[d].batch < 0)
             *at++ = (TfcWord){.extent = records.n};
@@ -138,14 +158,14 @@ int records_of_json(const TfcModel *model, const TfcProgram *encode, const JsonV
         const TfcPort *port = &encode->inputs[i];
         const int32_t dim = port->shape.rank > 1 ? port->shape.dims[1].dim : -1;
         if (!column_has_numbers(&model->columns[i])) {
-            status = take_texts(&records, port, at);
+            status = take_texts(&records, i, at);
             continue;
         }
         if (dim >= encode->n_given)
             return tfc_model_fail(TFC_ERROR_FUNCTION,
                                   "`%s` lies along a dimension that is made of others", port->name);
         status =
-            take_numbers(&records, port, dim < 0 ? NULL : lengths[dim], dim >= 0 && known[dim], at);
+            take_numbers(&records, i, dim < 0 ? NULL : lengths[dim], dim >= 0 && known[dim], at);
         if (dim >= 0)
             known[dim] = true;
     }

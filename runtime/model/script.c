@@ -6,7 +6,7 @@
  *    "tokens": 3, "unknown": 0}
  *   {"error": "line 1 has 900 tokens, the model takes 128 at most"}
  *
- * A model of columns takes "records", a list of objects (records_json.h), in place of "text".
+ * A model of columns takes "records", lines of JSON (records_json.h), in place of "text".
  * tokens, unknown: how many the text has, and how many of them the vocabulary does not know; if
  * these are many there is a "note" that tells so (tfc_model_unknown). With "attention": true each
  * answer has what its tokens were made from (script_attention.c). A model that predicts takes
@@ -37,7 +37,7 @@ static const char *script_fail(const char *what)
 /* What a request asks for. */
 typedef struct Wanted {
     const char *text; /* NULL: records */
-    const JsonValue *records;
+    const char *records;
     TfcGeneration settings;
     int64_t top; /* of predictions: the classes that are given */
     TfcLabelSearch search;
@@ -141,7 +141,7 @@ static int answer_request_records(TfcSessionHandle *session, const TfcModel *mod
     TfcWord words[MOST_DIMS + MOST_INPUTS];
     Arena *arena = arena_try_new();
     int status = arena ? records_of_json(model, model->variants[0].programs[TFC_ENCODE],
-                                         wanted->records, arena, words)
+                                         wanted->records, strlen(wanted->records), arena, words)
                        : tfc_model_no_memory();
     if (!status)
         status = tfc_model_translations_columns(session, &wanted->settings, words, list, n);
@@ -209,13 +209,12 @@ static const char *put_request_answer(const TfcModel *model, TfcSessionHandle *s
 static const char *answer_request(const TfcModel *model, TfcSessionHandle *session, Wanted *wanted,
                                   const JsonValue *request, Arena *arena)
 {
-    if (model->n_columns)
-        wanted->records = json_member(request, "records");
-    else
-        wanted->text = json_member_text(request, "text");
-    if (model->n_columns ? !wanted->records || wanted->records->kind != JV_LIST : !wanted->text)
-        return script_fail(model->n_columns ? "a request is an object with a list \"records\""
-                                            : "a request is an object with a \"text\"");
+    const char *member = model->n_columns ? "records" : "text";
+    const char **given = model->n_columns ? &wanted->records : &wanted->text;
+    *given = json_member_text(request, member);
+    if (!*given)
+        return script_fail(
+            arena_printf(arena, "a request is an object with a text \"%s\"", member));
     const char *mistake =
         script_predicts(model)
             ? take_search(request, script_finds_labels(model), arena, wanted)

@@ -36,6 +36,15 @@ int texts_check(const char *name, const char *utf8, int64_t length)
                                    utf8[at] ? "that is not UTF-8" : "a text has no NUL");
 }
 
+int texts_check_bytes(const char *what, const char *utf8, size_t length)
+{
+    const int64_t at = find_bad_byte(utf8, (int64_t)length);
+    return at < 0 ? TFC_OK
+                  : tfc_model_fail(TFC_ERROR_ARGUMENT, "%s: byte %lld is 0x%02x: %s", what,
+                                   (long long)at, (unsigned char)utf8[at],
+                                   utf8[at] ? "that is not UTF-8" : "a text has no NUL");
+}
+
 int texts_check_cell(const char *what, const char *utf8)
 {
     if (!utf8)
@@ -44,10 +53,7 @@ int texts_check_cell(const char *what, const char *utf8)
     if (length > TOKENIZER_MOST)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s has %zu bytes: from 0 to %d are allowed",
                               what, length, (int)TOKENIZER_MOST);
-    const int64_t at = find_bad_byte(utf8, (int64_t)length);
-    return at < 0 ? TFC_OK
-                  : tfc_model_fail(TFC_ERROR_ARGUMENT, "%s: byte %lld is 0x%02x: that is not UTF-8",
-                                   what, (long long)at, (unsigned char)utf8[at]);
+    return texts_check_bytes(what, utf8, length);
 }
 
 static Tokenizer *open_vocabulary(const TfcVocabulary *vocabulary)

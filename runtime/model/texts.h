@@ -11,6 +11,8 @@
 int texts_check(const char *name, const char *utf8, int64_t length);
 /* The same of a text that ends with a NUL. what: the text, for messages. */
 int texts_check_cell(const char *what, const char *utf8);
+/* The same of bytes of any number. */
+int texts_check_bytes(const char *what, const char *utf8, size_t length);
 /* Makes the model's tokenizers, unless they are there. */
 int texts_open(TfcLoaded *loaded);
 /* Begins a call: makes stepper, tokenizers and settings ready, and ends what decode_step had begun.

@@ -74,9 +74,11 @@ async function instantiate(bytes) {
   exports._initialize();
 
   // request: {text} or {records}, and settings, here or apart; {answers (a list), tokens, unknown, note (if they are many)}.
+  // Records become lines of JSON, as a compiled program reads them.
   return (request, settings = {}) => {
     Object.entries(given("settings", settings)).forEach(([name, value]) => given("setting", value, name));
-    const bytes = encoder.encode(toJson({...settings, ...request}));
+    const {records} = request, lines = records && {records: records.map(toJson).join("\n")};
+    const bytes = encoder.encode(toJson({...settings, ...request, ...lines}));
     const at = exports.malloc(bytes.length + 1);
     if (!at)
       throw new Error("out of memory");

@@ -186,7 +186,7 @@ static CorpusRow encode_record(RecordLook *look, const RecordPlace *place)
 static const char *refusal_of(RecordLook *look, const CorpusRow *row, Arena *arena)
 {
     if (row->wrong_column >= 0)
-        return look->corpus->fault.text.data;
+        return look->corpus->fault.text;
     if (row->is_uneven && look->has_tokens)
         return corpus_uneven_text(arena, look->corpus, row);
     return row->is_refused ? look->corpus->refusal : NULL;

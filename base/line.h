@@ -1,0 +1,20 @@
+/* Line: some bytes of a text that something else owns: a line, or the field of a record. */
+#ifndef BASE_LINE_H
+#define BASE_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct Line {
+    const char *text; /* not NUL-terminated */
+    size_t length;
+} Line;
+
+/* Whether a line is this text. */
+static inline bool line_is(const Line *line, const char *text, size_t length)
+{
+    return line->length == length && (!length || !memcmp(line->text, text, length));
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* A record as JSON: an object of a line, of which the wanted fields become cells. The commands of
+ * tfc and compiled libraries read records by this function alone.
+ *
+ * The whole line is checked, strictly (RFC 8259), and the values of wanted fields alone are kept.
+ * Other than by json_read, which builds a tree and a map of the keys for each line (40 MB/s of
+ * typical records, where this reads 400): of duplicate keys only wanted ones are found, numbers may
+ * be of any size and are kept as text, and values nest up to 64 levels. */
+#ifndef RUNTIME_ROWS_RECORD_JSON_H
+#define RUNTIME_ROWS_RECORD_JSON_H
+
+#include "base/arena.h"
+#include "base/line.h"
+#include "base/vec.h"
+
+typedef VEC(const char *) RecordKeys;
+
+/* RecordFault: what is wrong with a line, and at which of its bytes. An empty text: memory ran
+ * out. */
+enum { RECORD_FAULT_BYTES = 480 };
+typedef struct RecordFault {
+    const char *at;
+    char text[RECORD_FAULT_BYTES];
+} RecordFault;
+
+/* RecordFields: the n wanted fields by their names, and where what is decoded of them goes.
+ *   keys   gets the keys of the record, in the arena; NULL: they are not kept */
+typedef struct RecordFields {
+    const Line *names;
+    size_t n;
+    Arena *arena;
+    RecordKeys *keys;
+} RecordFields;
+
+/* Reads the record of a line of valid UTF-8. cells: one for each field; its text is NULL if the
+ * record has not the field. A text's cell is what the quotes hold, that of a number, a list of
+ * numbers, true or false is as it stands in the line; it points into the line, or, if it has
+ * escapes, into the arena. False: a rule of JSON is broken, or a wanted field has another value or
+ * is there twice; *fault says so. */
+bool record_read_json(const RecordFields *fields, const Line *line, Line *cells,
+                      RecordFault *fault);
+
+#endif
