@@ -106,17 +106,6 @@ static void find_levels(Fuser *f, FusedScores *s)
 
 /* ---- members of a level's region ---- */
 
-typedef struct Region Region;
-struct Region {
-    Fuser *f;
-    FusedScores *scores;
-    int level;
-    VEC(Op *) members;
-    VEC(Value *) outputs;
-    bool products; /* scores are computed here */
-    Window window;
-};
-
 /* Computed from constants and positions alone. */
 static bool is_from_nothing(const Value *value, int depth)
 {
@@ -137,7 +126,7 @@ enum { DEEPEST = 16 };
 /* The op, after all that it needs and that the region computes: an order that depends on
  * nothing but the region, so that equal ones of several layers become one kernel. What
  * products multiply scores with is read from memory, constant or not. */
-static void take(Region *r, Op *op)
+static void take(ScoresRegion *r, Op *op)
 {
     ScoresNode *node = node_of(r->f, op);
     if (node->taken == r)
@@ -159,10 +148,10 @@ static void take(Region *r, Op *op)
     vec_push(r->f->arena, r->members, op);
 }
 
-static Region *gather_region(Fuser *f, FusedScores *s, int level)
+static ScoresRegion *gather_region(Fuser *f, FusedScores *s, int level)
 {
-    Region *r = ARENA_NEW(f->arena, Region);
-    *r = (Region){.f = f, .scores = s, .level = level};
+    ScoresRegion *r = ARENA_NEW(f->arena, ScoresRegion);
+    *r = (ScoresRegion){.f = f, .scores = s, .level = level};
     for (size_t i = 0; i < s->ops.count; i++) {
         Op *op = s->ops.data[i];
         ScoresNode *node = node_of(f, op);
@@ -171,20 +160,34 @@ static Region *gather_region(Fuser *f, FusedScores *s, int level)
         if (node->level != level || !given)
             continue;
         vec_push(f->arena, r->outputs, op_result(op));
+        node->giver = r;
         take(r, op);
     }
     return r;
+}
+
+/* Whether the set's regions give its results, or its ops stay as they are. */
+static void set_givers(const Fuser *f, const FusedScores *s, bool fused)
+{
+    for (size_t i = 0; i < s->regions.count; i++) {
+        const ScoresRegion *r = s->regions.data[i];
+        for (size_t v = 0; v < r->outputs.count; v++)
+            node_of(f, r->outputs.data[v]->op)->giver = fused ? r : NULL;
+    }
 }
 
 /* The regions of a set, the last level first: it says what rows the ones before give. */
 static Miss gather_regions(Fuser *f, FusedScores *s)
 {
     for (int level = s->n_levels - 1; level >= 0; level--) {
-        Region *r = gather_region(f, s, level);
+        ScoresRegion *r = gather_region(f, s, level);
         if (!r->outputs.count)
             continue;
-        if (!r->products)
+        if (!r->products) {
+            vec_push(f->arena, s->regions, r);
+            set_givers(f, s, false);
             return MISS_SCORES_ALONE;
+        }
         r->window = window_of(f, s, r->members.count, r->members.data);
         vec_push(f->arena, s->regions, r);
     }
@@ -236,7 +239,7 @@ static const char *describe_window(const Fuser *f, Window window, const Members 
 static void build_regions(Fuser *f, FusedScores *s)
 {
     for (size_t i = 0; i < s->regions.count; i++) {
-        Region *r = s->regions.data[i];
+        ScoresRegion *r = s->regions.data[i];
         Members members = {0};
         for (size_t m = 0; m < r->members.count; m++)
             vec_push(f->arena, members.ops, in_one_form(f, r->members.data[m]));
@@ -252,6 +255,30 @@ static void build_regions(Fuser *f, FusedScores *s)
     }
 }
 
+typedef VEC(FusedScores *) ScoresSets;
+
+/* Levels keep a set from needing itself. Two sets may still need each other, by results that a
+ * region has in common: then the later one is not fused. */
+static void part_circles(Fuser *f, ScoresSets *sets)
+{
+    const size_t n = sets->count;
+    if (n < 2 || !regions_have_circle(f))
+        return;
+    for (size_t i = 0; i < n; i++)
+        set_givers(f, sets->data[i], false);
+    sets->count = 0;
+    for (size_t i = 0; i < n; i++) {
+        FusedScores *s = sets->data[i];
+        set_givers(f, s, true);
+        if (!regions_have_circle(f)) {
+            sets->data[sets->count++] = s;
+            continue;
+        }
+        set_givers(f, s, false);
+        report_miss(f->context->report, s->ops.data[0], MISS_SCORES_CIRCLE, "scores");
+    }
+}
+
 bool pass_fuse_attention(Function *function, PassContext *context)
 {
     Fuser f = {.function = function,
@@ -260,7 +287,7 @@ bool pass_fuse_attention(Function *function, PassContext *context)
                .nodes = side_new(function->module->arena),
                .copies = side_new(function->module->arena),
                .paths = paths_new(function, function->module->arena)};
-    VEC(FusedScores *) sets = {0};
+    ScoresSets sets = {0};
     visit_all(&f);
     FOR_OPS (op, &function->body) {
         if (node_of(&f, op)->scores || !is_scores_product(function->module, op))
@@ -276,6 +303,7 @@ bool pass_fuse_attention(Function *function, PassContext *context)
         else
             vec_push(f.arena, sets, s);
     }
+    part_circles(&f, &sets);
     for (size_t i = 0; i < sets.count; i++)
         unify_products(&f, sets.data[i]);
     for (size_t i = 0; i < sets.count; i++)

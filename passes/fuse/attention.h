@@ -2,6 +2,7 @@
  *
  *   attention.c        levels, regions
  *   attention_match.c  which values are scores, and whether all ops that read them fit
+ *   attention_circle.c regions that would need one another
  *   attention_unify.c  products with their axes in one order
  *   attention_window.c which keys a query sees */
 #ifndef PASSES_FUSE_ATTENTION_H
@@ -19,7 +20,7 @@ typedef enum ScoresPart {
     PART_PRODUCT, /* a product that contracts scores with another operand */
 } ScoresPart;
 
-struct Region;
+struct ScoresRegion;
 
 /* A set of scores, which are values of one shape, and of ops computed with them: all of them are
  * fused, or none. */
@@ -27,7 +28,7 @@ typedef struct FusedScores {
     Type type, row; /* of the scores; the same with one key */
     VEC(Op *) ops;
     int n_levels;
-    VEC(struct Region *) regions;
+    VEC(struct ScoresRegion *) regions;
     const Op *where; /* the op because of which the set is not fused, or NULL */
 } FusedScores;
 
@@ -37,10 +38,11 @@ typedef struct ScoresNode {
     int position;        /* in the function */
     FusedScores *scores; /* the set it belongs to */
     ScoresPart part;
-    int level;                  /* see attention.c */
-    const struct Region *taken; /* the last region that took the op */
-    bool needed;                /* a row value that a later region reads */
-    Op *unified;                /* of a product of scores: unify_products's; else NULL */
+    int level;                                /* see attention.c */
+    const struct ScoresRegion *taken, *giver; /* the last region that took the op; the one that
+                                               * gives its result to others, or NULL */
+    bool needed;                              /* a row value that a later region reads */
+    Op *unified; /* of a product of scores: unify_products's; else NULL */
 } ScoresNode;
 
 typedef struct Replaced {
@@ -83,6 +85,24 @@ typedef struct Window {
 /* A window with all keys that a region's n members need: the reductions, and the products that
  * contract scores. */
 Window window_of(const Fuser *f, const FusedScores *s, size_t n, Op *const *members);
+
+/* What one level of a set becomes.
+ *   members    its ops, in order; other regions may compute some of them again
+ *   outputs    what it gives
+ *   products   scores are computed here */
+typedef struct ScoresRegion {
+    Fuser *f;
+    FusedScores *scores;
+    int level;
+    VEC(Op *) members;
+    VEC(Value *) outputs;
+    bool products;
+    Window window;
+} ScoresRegion;
+
+/* Whether an op of the function, or a region of those that give results (ScoresNode.giver), would
+ * need its own result. */
+bool regions_have_circle(const Fuser *f);
 
 /* The operand, 0 or 1, of a product that contracts scores of the set: the scores. */
 static inline int scores_side(const Op *product, const FusedScores *s)

@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool corpus_is_beside_target(const Corpus *corpus, int column)

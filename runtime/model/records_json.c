@@ -10,6 +10,7 @@
 /* JsonRecords: n records, as cells, and the words that are made of them.
  *   cells   [n, inputs] */
 typedef struct JsonRecords {
+    const TfcModel *model;
     const TfcProgram *encode;
     int64_t n;
     Line *cells;
@@ -92,16 +93,30 @@ static int take_texts(const JsonRecords *r, int32_t input, TfcWord *out)
     return arena_failed(r->arena) ? tfc_model_no_memory() : TFC_OK;
 }
 
+/* The ranges of an input's ids; NULL: memory ran out. */
+static const IdRange *ranges_of(const JsonRecords *r, const char *input, int64_t *n)
+{
+    IdRange *ranges = ARENA_ARRAY(r->arena, IdRange, r->model->n_ids + 1);
+    *n = 0;
+    for (int64_t i = 0; ranges && i < r->model->n_ids; i++)
+        if (!strcmp(r->model->ids[i].input, input))
+            ranges[(*n)++] = r->model->ids[i].range;
+    return ranges;
+}
+
 /* Appends the numbers of all records. lengths: of the dimension along which the input lies; NULL:
  * none. known: whether they are those of an input before. */
 static int read_numbers(const JsonRecords *r, int32_t input, int32_t *lengths, bool known,
                         TokenIds *values)
 {
     const TfcPort *port = &r->encode->inputs[input];
-    const CellNumbers numbers = {.input = port->name,
-                                 .is_float = port->type != TFC_I32,
-                                 .is_along = lengths != NULL,
-                                 .width = columns_width(r->encode, port)};
+    CellNumbers numbers = {.input = port->name,
+                           .is_float = port->type != TFC_I32,
+                           .is_along = lengths != NULL,
+                           .width = columns_width(r->encode, port)};
+    numbers.ids.at = ranges_of(r, port->name, &numbers.ids.n);
+    if (!numbers.ids.at)
+        return tfc_model_no_memory();
     for (int64_t i = 0; i < r->n; i++) {
         const size_t before = values->count;
         CellFault fault;
@@ -138,7 +153,7 @@ static int take_numbers(const JsonRecords *r, int32_t input, int32_t *lengths, b
 int records_of_json(const TfcModel *model, const TfcProgram *encode, const char *text,
                     size_t length, Arena *arena, TfcWord *out)
 {
-    JsonRecords records = {.encode = encode, .arena = arena};
+    JsonRecords records = {.model = model, .encode = encode, .arena = arena};
     int32_t *lengths[MOST_DIMS] = {NULL};
     bool known[MOST_DIMS] = {false};
     TfcWord *at = out;

@@ -14,6 +14,7 @@
  * (script_predict.c). */
 #include "runtime/model/records_json.h"
 
+#include "base/json_read.h"
 #include "base/json_write.h"
 #include "base/limits.h"
 #include "runtime/model/script.h"
