@@ -174,7 +174,23 @@ V.__invert__ = rowwise(lambda a: ~a)
 
 # ---- functions, element by element --------------------------------------------------
 
-for _name in "abs exp log expm1 log1p sqrt rsqrt tanh erf sigmoid sin cos floor relu".split():
+class Squashed(torch.autograd.Function):
+    """tanh or sigmoid, whose slope follows from the rounded result y: near 1 little is left of 1 - y."""
+    @staticmethod
+    def forward(ctx, x, function):
+        y = function(x)
+        ctx.rounded, ctx.is_tanh = (y if state["seed"] is None else y * (1 + jitter(y))), function is torch.tanh
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        y = ctx.rounded
+        return g * ((1 + y) * (1 - y) if ctx.is_tanh else y * (1 - y)), None
+
+
+tanh = rowwise(lambda x: Squashed.apply(as_float(x), torch.tanh))
+sigmoid = rowwise(lambda x: Squashed.apply(as_float(x), torch.sigmoid))
+for _name in "abs exp log expm1 log1p sqrt rsqrt erf sin cos floor relu".split():
     globals()[_name] = rowwise(lambda x, f=getattr(torch, _name): f(x if x.dtype == torch.int64 else as_float(x)))
 maximum = rowwise(lambda x, y: torch.maximum(*alike(x, y)))
 minimum = rowwise(lambda x, y: torch.minimum(*alike(x, y)))
@@ -185,7 +201,7 @@ dropout = rowwise(lambda x, rate: x)          # outside of training
 select = rowwise(lambda c, x, y: torch.where(c, *alike(x, y)))
 mask = rowwise(lambda x, allowed: torch.where(tensor(allowed), x, tensor(-inf)))
 gelu = rowwise(lambda x: 0.5 * x * noisy(1 + noisy(torch.erf(x / math.sqrt(2)))))
-silu = rowwise(torch.nn.functional.silu)
+silu = rowwise(lambda x: x * Squashed.apply(x, torch.sigmoid))
 softplus = rowwise(lambda x: torch.logaddexp(x, torch.zeros_like(x)))
 leaky_relu = rowwise(lambda x, slope=0.01: torch.nn.functional.leaky_relu(x, slope))
 elu = rowwise(lambda x, alpha=1.0: torch.nn.functional.elu(x, alpha))
@@ -194,13 +210,13 @@ clamp = rowwise(lambda x, low, high: torch.clamp(x, low, high))
 
 @rowwise
 def gelu_tanh(x):
-    return 0.5 * x * noisy(1 + noisy(torch.tanh(noisy(math.sqrt(2 / pi) * (x + 0.044715 * x ** 3)))))
+    return 0.5 * x * noisy(1 + noisy(Squashed.apply(noisy(math.sqrt(2 / pi) * (x + 0.044715 * x ** 3)), torch.tanh)))
 
 
 @rowwise
 def glu(x):
     value, gate = x.chunk(2, -1)
-    return value * torch.sigmoid(gate)
+    return value * Squashed.apply(gate, torch.sigmoid)
 
 
 # ---- along axes ---------------------------------------------------------------------
@@ -237,9 +253,12 @@ def max(x, axis=None):
     """Over rows, too, it is one maximum: its gradient is shared by all equals alike."""
     rank = x.rows[0].dim()
     axes = range(rank) if axis is None else [a % rank for a in (axis if isinstance(axis, list) else [axis])]
-    if x.batched and 0 in axes:
-        x = V([torch.cat(x.rows, 1 if 1 in axes else 0)], True)
-    return reduce(x, axis, greatest, lambda rows: rows[0])
+    if not x.batched or 0 not in axes:
+        return reduce(x, axis, greatest, None)
+    kept = [a for a in range(rank) if a not in axes]
+    rows = [r.permute(*axes, *kept).flatten(0, len(axes) - 1) for r in x.rows]
+    shape = [] if axis is None else [1 if a in axes else x.rows[0].shape[a] for a in range(rank)]
+    return V([noisy(greatest(torch.cat(rows), [0]).reshape(shape))], False)
 
 
 def min(x, axis=None):
