@@ -18,7 +18,7 @@ def record(**members):
 # Values of each member; those that begin with ! are refused.
 VALUES = {
     "image": ["[0,1,0,0]", "[[0, 1], [0, 0]]", '"[0, 1, 0, 0]"', '"0 1 0 0"', '"0,1,0,0"', '"0;1;0;0"', '"[0 1] [0 0]"', "[0.0, 1e0, -0, 5E-1]",
-              "[1" + "0" * 70 + "e-70, 0, 0, 0]", "[[[[0, 1, 0, 0]]]]", "[0, 1, 0, 0, []]",
+              "[1" + "0" * 70 + "e-70, 0, 0, 0]", "[[[[0, 1, 0, 0]]]]", "![0, 1, 0, 0, []]",
               "![0, 1, 0]", "![0, 1, 0, 0, 0]", "!1", "![]", "!null", "!true", "!{}", '!"a b c d"', "![0, 1, 0, null]", '![0, 1, 0, "0"]', "![0, 1, 0, 1e400]",
               "![0, 1, 0, 1e39]", "![0, 1, 0, NaN]", "![0, 1, 0, Infinity]", "![01, 1, 0, 0]", "![0, 1, 0, .5]", "![0, 1, 0, 5.]", "![0, 1, 0, +1]", "![0, 1, 0, 0",
               "![0, 1, 0, 0]]", "![0, 1,, 0, 0]", "![0, 1, 0, 0,]", '!"[0, 1, 0, 0"', '!"0, 1, 0, 0,"', '!"0,,1 0 0"', '!""', "![0, 1, 0, 0x1]"],
@@ -36,7 +36,7 @@ LINES = [
     (record()[:-1] + ', "place": 1}', False), (record(image=None), False), (record(place=None), False), (record(mood=None), False), (record(note=None), False),
     ("", False), ("{}", False), ("[]", False), ("[" + record() + "]", False), ("null", False), ('"a"', False), (record() + record(), False), (record() + " x", False),
     (record()[:-1], False), (record()[:-1] + ",}", False), (record(extra="[" * 70 + "]" * 70), False), (record(extra="tru"), False), (record(extra="01"), False),
-    ("\ufeff " + record(), False), (record().replace(":", "=", 1), False), (record(extra="[" * 60 + "]" * 60), True),
+    ("\ufeff " + record(), True), (record().replace(":", "=", 1), False), (record(extra="[" * 60 + "]" * 60), True),
     (record(extra='"' + "x" * 900000 + '"'), True), (record().replace('"place"', "place"), False), ("//\n"[:2] + record(), False),
 ]
 
@@ -67,19 +67,19 @@ def run(words, line):
 
 
 def command(tfc, line):
-    """The answer, or the reason of the first error, without what the command adds of the names that there are."""
+    """The answers, or the reason of the first error, without the name of a field that is not there, of several the first."""
     with open("one.jsonl", "w", encoding="utf-8") as file:
         file.write(line + "\n")
     status, out, said = run([tfc, "translate", "run", "--input", "one.jsonl", "--threads", "1"], "")
     found = re.search(r"error: (.*)", said)
     assert status in (0, 1), said
-    return (True, out) if not status else (False, re.sub(r"(has no field '\w+').*", r"\1", found[1]))
+    return (True, out) if not status else (False, re.sub(r"(has no field).*", r"\1", found[1]))
 
 
 def program(line):
     status, out, said = run(["./answer"], line + "\n")
     assert status in (0, 1), said
-    return (True, out) if not status else (False, said.split("line 1: ", 1)[-1].strip())
+    return (True, out) if not status else (False, re.sub(r"(has no field).*", r"\1", said.split("line 1: ", 1)[-1].strip()))
 
 
 PACKAGE = """
@@ -111,9 +111,20 @@ def is_json(line):
         return False
 
 
+def answered_together(tfc, lines):
+    """Whether both answer all the lines in one call, and alike: then none is to be asked alone."""
+    text = "\n".join(lines)
+    one, other = command(tfc, text), program(text)
+    return one[0] and one == other and one[1].count("\n") == len(lines)
+
+
 def compare(tfc, lines, package):
     wrong = 0
+    good = [line for line, taken in lines if taken and not line.startswith("\ufeff")]
+    together = answered_together(tfc, good)
     for line, taken in lines:
+        if together and line in good:
+            continue
         one, other = command(tfc, line), program(line)
         if one != other or (taken is not None and one[0] != taken):
             print(f"{line[:300]}\n  command: {one}\n  program: {other}{'' if taken is None else '  expected: ' + ('taken' if taken else 'refused')}")
