@@ -87,6 +87,10 @@ rm -r more
     fail "a checkpoint of tfc export"
 cmp more/weights/model.safetensors judged/weights/model.safetensors || fail "a checkpoint of tfc export: other params"
 rm -r more
+# docs/quantised.md shows the same lines; which params lose most, and the figures on the text, follow from the training.
+form() { sed 's/^  .* %$/  PARAM %/; /^[a-zBLEU ]*  [0-9]/s/[-+]*[0-9][0-9.]*/N/g; s/  */ /g'; }
+"$tfc" quantize "$run" -o shown --dtype int4 --source valid.src --target valid.tgt | form >printed
+sed -n '/^\$ tfc quantize RUN/,/^```/p' "$root/docs/quantised.md" | sed '1d; $d' | form | diff - printed || fail "docs/quantised.md shows another output"
 refuses 2 'target' "$tfc" quantize "$run" -o more --source lines
 refuses 2 'reads pairs' "$tfc" quantize "$run" -o more --text lines
 refuses 1 'missing' "$tfc" quantize "$run" -o more --source missing --target answers
