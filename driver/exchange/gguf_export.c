@@ -6,6 +6,8 @@
 #include "driver/exchange/gguf_sentences.h"
 #include "driver/exchange/gguf_tokenizer.h"
 #include "driver/exchange/import_config.h"
+#include "driver/exchange/published_sampling.h"
+#include "driver/run/generation.h"
 #include "driver/run/record.h"
 #include "driver/run/vocabularies.h"
 
@@ -339,6 +341,25 @@ static int64_t find_id(GgufExport *x, const PublishedToken *token, const TokenRu
     return token->gguf[0] ? import_config_size(x->job, &x->config, token->key) : -1;
 }
 
+/* The settings of generation that the run brings along. */
+static bool put_sampling(GgufExport *x, const RunRecord *record)
+{
+    GenerationDefaults defaults;
+    if (!generation_defaults_read(x->job, x->run, record, &defaults))
+        return false;
+    for (size_t i = 0; i < defaults.count; i++) {
+        const DecodeDefault *is = &defaults.data[i];
+        const PublishedSampling *sampling = published_sampling;
+        while (sampling->key && strcmp(sampling->key, is->name) != 0)
+            sampling++;
+        if (sampling->key && setting_rows[setting_default_row(is->name)].kind == SETTING_NUMBER)
+            gguf_put_number(&x->writer, sampling->gguf, (float)is->value);
+        else if (sampling->key)
+            gguf_put_size(&x->writer, sampling->gguf, (uint32_t)is->value);
+    }
+    return true;
+}
+
 /* Special tokens, and which of them stand around a text: by the run's rules. */
 static bool put_tokens(GgufExport *x)
 {
@@ -361,7 +382,7 @@ static bool put_tokens(GgufExport *x)
     }
     put_ends(x, vocab);
     put_frames(x, &record);
-    return check_end(x, vocab);
+    return put_sampling(x, &record) && check_end(x, vocab);
 }
 
 /* ---- tensors ---- */

@@ -3,10 +3,8 @@
 
 #include "base/limits.h"
 #include "driver/exchange/import_json.h"
+#include "driver/exchange/published_sampling.h"
 #include "driver/run/generation.h"
-
-/* Keys that are names of settings.def, too. */
-static const char *const keys[] = {"temperature", "top_k", "top_p", "repetition_penalty"};
 
 /* Whether the value is one of the setting's; says what is wrong. */
 static bool check_value(Job *job, const DecodeSetting *setting, const JsonValue *value)
@@ -34,16 +32,16 @@ static const char *settings_text(Job *job, const TextList *settings)
 void import_generation(Job *job, const ImportConfig *config, TextList *settings)
 {
     const JsonValue *samples =
-        config->generation ? json_member(config->generation, "do_sample") : NULL;
+        config->generation ? json_member(config->generation, PUBLISHED_SAMPLES) : NULL;
     if (!config->generation || (samples && samples->kind == JV_FALSE))
         return;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const JsonValue *value = json_member(config->generation, keys[i]);
-        const DecodeSetting *setting = &setting_rows[setting_default_row(keys[i])];
+    for (const PublishedSampling *of = published_sampling; of->key; of++) {
+        const JsonValue *value = json_member(config->generation, of->key);
+        const DecodeSetting *setting = &setting_rows[setting_default_row(of->key)];
         if (value && value->kind != JV_NULL && check_value(job, setting, value) &&
             value->number != setting->initial)
             vec_push(job->arena, *settings,
-                     generation_default_text(job->arena, keys[i], value->number));
+                     generation_default_text(job->arena, of->key, value->number));
     }
     if (settings->count)
         diag_remark(&job->diags, (Loc){0},

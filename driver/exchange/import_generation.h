@@ -4,7 +4,7 @@
 
 #include "driver/exchange/import_config.h"
 
-/* Appends temperature, top_k, top_p and repetition_penalty of generation_config.json, where they
+/* Appends the settings of published_sampling.h that generation_config.json has, where they
  * are not what tfc does anyway, as a run records them (driver/run/generation.h). With do_sample
  * false none of them is. A value that tfc does not take is left out, with a warning. */
 void import_generation(Job *job, const ImportConfig *config, TextList *settings);

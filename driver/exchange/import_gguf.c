@@ -7,6 +7,7 @@
 #include "driver/exchange/gguf_sentences.h"
 #include "driver/exchange/import_gguf_keys.h"
 #include "driver/exchange/import_gguf_tokenizer.h"
+#include "driver/exchange/published_sampling.h"
 #include "driver/exchange/published_tokens.h"
 
 #include <inttypes.h>
@@ -305,24 +306,45 @@ static bool find_ends(const GgufImport *m, int64_t ids[PUBLISHED_GGUF_KEYS], int
     return true;
 }
 
-/* The file says what config.json cannot: several ends. */
+static bool put_sampling(const GgufImport *m, JsonWriter *json)
+{
+    bool ok = true;
+    for (const PublishedSampling *sampling = published_sampling; ok && sampling->key; sampling++) {
+        const GgufValue *value = gguf_find(m->gguf, sampling->gguf);
+        ok = !value || put_finite(m, json, sampling->key, value);
+    }
+    return ok;
+}
+
+static bool has_sampling(const GgufImport *m)
+{
+    const PublishedSampling *sampling = published_sampling;
+    while (sampling->key && !gguf_find(m->gguf, sampling->gguf))
+        sampling++;
+    return sampling->key != NULL;
+}
+
+/* The file says what config.json cannot: several ends, and settings of generation. */
 static bool write_generation(const GgufImport *m)
 {
     int64_t ids[PUBLISHED_GGUF_KEYS];
     int n;
     if (!find_ends(m, ids, &n))
         return false;
-    if (n < 2)
+    if (n < 2 && !has_sampling(m))
         return true;
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
     json_open(&json, NULL, '{');
-    json_open(&json, published_ends.key, '[');
+    if (n)
+        json_open(&json, published_ends.key, '[');
     for (int i = 0; i < n; i++)
         json_put_integer(&json, NULL, ids[i]);
-    json_close(&json, ']');
+    if (n)
+        json_close(&json, ']');
+    const bool is_put = put_sampling(m, &json);
     json_close(&json, '}');
-    const bool ok = gguf_write_text(m, PUBLISHED_GENERATION, &text);
+    const bool ok = is_put && gguf_write_text(m, PUBLISHED_GENERATION, &text);
     text_free(&text);
     return ok;
 }

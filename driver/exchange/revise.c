@@ -202,7 +202,7 @@ static bool compare_part(Revise *r, bool (*compare)(Revise *r), Revised *revised
 bool revise_published(Job *job, const ReviseOptions *options, Revised *revised)
 {
     static bool (*const parts[])(Revise *) = {revise_labels, revise_tokenizer, revise_model,
-                                              revise_tokens};
+                                              revise_tokens, revise_generation};
     Revise r = {.job = job,
                 .quiet = job_quiet(job, job->arena),
                 .options = options,

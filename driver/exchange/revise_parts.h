@@ -48,6 +48,8 @@ bool revise_model(Revise *r);
 bool revise_tokens(Revise *r);
 /* The list of labels. (revise_labels.c) */
 bool revise_labels(Revise *r);
+/* The settings of generation that hold where no option says. (revise_generation.c) */
+bool revise_generation(Revise *r);
 
 /* Writes a const of models/sentences.tfg into the files of sentence-transformers, which are made
  * where the folder has none; whether these say a const. (revise_sentences.c) */
@@ -70,6 +72,9 @@ void revise_changed(Revise *r, const char *name);
 void revise_set(Revise *r, const char *name, const char *key, JsonValue value);
 /* Replaces a file; bytes NULL: leaves it out. */
 void revise_replace(Revise *r, const char *name, const char *bytes, size_t size);
+/* Makes generation_config.json of what config.json says of tokens, where the folder has none:
+ * transformers reads nothing of config.json for generate() once there is one. */
+void revise_make_generation(Revise *r);
 /* The value of the run's const; NULL: its model has none of that name. */
 const char *revise_const(const Model *model, const char *name);
 

@@ -57,8 +57,7 @@ static const char *find_key(const Revise *r, const char *rule)
     return NULL;
 }
 
-/* transformers reads nothing of config.json once there is a generation_config.json. */
-static void make_generation(Revise *r)
+void revise_make_generation(Revise *r)
 {
     for (const PublishedToken *token = published_tokens; token->key && !r->config.generation;
          token++) {
@@ -92,7 +91,7 @@ static JsonValue list_ends(Revise *r, const TokenRules *rules, bool is_pair)
 static void set_ends(Revise *r, const TokenRules *rules)
 {
     const ModelPorts ports = ports_of(r->is->module);
-    make_generation(r);
+    revise_make_generation(r);
     revise_set(r, PUBLISHED_GENERATION, published_ends.key,
                list_ends(r, rules, ports.source && ports.target));
 }

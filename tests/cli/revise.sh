@@ -1,8 +1,8 @@
 #!/bin/sh
 # What tfc export writes beside the params of an imported run. Of a run that nothing changed: the published files as they
 # came, for each family (tests/fixtures/published) and as both versions of transformers write them. Of one that was changed
-# - positions, norms, tokens, the language, merged adapters, the pooling, the vocabulary -: files that mean what the run
-# computes, so that the run of them is the same; or an error that names what they have no place for.
+# - positions, norms, tokens, settings of generation, labels, the language, merged adapters, the pooling, the vocabulary -:
+# files that mean what the run computes, so that the run of them is the same; or an error that names what they have no place for.
 # Usage: revise.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -143,6 +143,35 @@ if [ -z "$short" ]; then
     cmp ends2.rules changed.again.rules || fail "$(cat changed.again.rules)"
 fi
 
+# ---- settings of generation ----
+generates() { # generates FROM TO SETTING…: the run FROM with these settings alone
+    from=$1 to=$2
+    shift 2
+    rm -rf "$to"
+    cp -r "$from" "$to"
+    python3 - "$to/run.json" "$@" <<'END'
+import json, sys
+record = json.load(open(sys.argv[1]))
+record["generation"] = sys.argv[2:]
+json.dump(record, open(sys.argv[1], "w"))
+END
+}
+generates llama.run warm temperature=0.6 top_k=20
+changed warm 'temperature is 0.6 (published: 1), top_k is 20 (published: 0)'
+is_same warm changed.again || fail "it generates with others: $(cat changed.again.rules)"
+if [ -z "$short" ]; then
+    cp -r changed.again warm.run
+    generates warm.run nucleus top_p=0.9 repetition_penalty=1.2
+    changed nucleus 'temperature is 1 (published: 0.6), top_k is 0 (published: 20), top_p is 0.9 (published: 1), repetition_penalty is 1.2 (published: 1)'
+    is_same nucleus changed.again || fail "it generates with others: $(cat changed.again.rules)"
+    sed 's/"do_sample": true/"do_sample": false/' changed.back/generation_config.json >generation.json # which holds nothing
+    mv generation.json changed.back/generation_config.json
+    imported changed.back greedy
+    generates greedy nucleus top_p=0.8
+    changed nucleus 'top_p is 0.8 (published: 1)'
+    is_same nucleus changed.again || fail "it generates with others: $(cat changed.again.rules)"
+fi
+
 # The languages of a translation.
 python3 "$root/tests/cli/published_tokens.py" mbart mbart.hf '{"forced_bos_token_id": 39}'
 printf 'model made\nuse "%s/models/mbart.tfg"\nconst vocab = 40, d_model = 16, d_ff = 24, heads = 2, encoder_layers = 1, decoder_layers = 1, context = 20\n' "$root" >made.tfg
@@ -158,6 +187,20 @@ cut -f 1 pairs.tsv >in.txt
 "$tfc" translate tuned --input in.txt >wanted.txt
 "$tfc" translate languages.again --input in.txt | cmp - wanted.txt || fail "it translates otherwise"
 grep -q '"forced_bos_token_id": 38' languages.back/config.json || fail "$(cat languages.back/config.json)"
+
+# ---- labels ----
+publish bert_classes "$fixtures/published/bert_classes.json" classes
+imported classes classes.run
+cp -r classes.run named
+printf 'no\nyes\nperhaps "so"\n' >named/labels-label.txt
+written named --format hf -o named.back
+grep -q 'written otherwise than it was published: its list of labels is labels-label.txt' err.txt || fail "$(cat err.txt)"
+python3 -c 'import json; c = json.load(open("named.back/config.json")); l = ["no", "yes", "perhaps \"so\""]
+assert c["id2label"] == {str(i): t for i, t in enumerate(l)} and c["label2id"] == {t: i for i, t in enumerate(l)}, c' || fail "other labels"
+imported named.back named.again
+cmp named/labels-label.txt named.again/labels-label.txt || fail "other labels come back"
+for run in classes.run named.again; do echo 't3 t4 t5' | "$tfc" predict $run >$run.told 2>/dev/null || fail "$run predicts nothing"; done
+sed 's/^bad/no/; s/^good/yes/; s/^neither/perhaps "so"/' classes.run.told | cmp - named.again.told || fail "other predictions"
 
 # ---- the vocabulary ----
 python3 - <<'END'
@@ -210,7 +253,7 @@ vector pooled >wanted.txt
 vector bare.again | cmp - wanted.txt || fail "other vectors"
 
 # ---- other formats, and integers ----
-python3 "$root/tests/cli/published_tokens.py" llama letters
+python3 "$root/tests/cli/published_tokens.py" llama letters '{}' '{"eos_token_id": 257, "temperature": 0.6, "top_k": 20, "repetition_penalty": 1.05}'
 yes 'the hen is on the sea' | head -n 4 >letters.txt
 printf 'model made\nuse "%s/models/llama.tfg"\nconst vocab = 258, d_model = 32, d_ff = 40, heads = 4, kv_heads = 2, layers = 1, context = 64, tied = true\n' "$root" >made.tfg
 rm -rf made
@@ -226,6 +269,16 @@ for run in turned small; do
     grep -q 'rope_factor is 8' err.txt || fail "$(cat err.txt)"
     imported "$run.gguf" "$run.gguf.run"
     [ "$(says "$run.gguf.run")" = "$(says "$run")" ] || fail "$run: the GGUF computes something else"
+    for setting in temperature=0.6 top_k=20 repetition_penalty=1.05; do
+        rules_of "$run.gguf.run" | grep -qx "$setting" || fail "$run: the GGUF's run does not generate with $setting: $(rules_of "$run.gguf.run")"
+    done
+    written "$run.gguf.run" --format hf -o "$run.gguf.back" # a whole folder of it
+    imported "$run.gguf.back" "$run.whole"
+    for of in gguf.run whole; do
+        "$tfc" score "$run" --text letters.txt >wanted.txt 2>/dev/null
+        "$tfc" score "$run.$of" --text letters.txt 2>/dev/null | cmp - wanted.txt || fail "$run.$of: other logits"
+        [ "$(says "$run.$of")" = "$(says "$run")" ] || fail "$run.$of: other ids"
+    done
     written "$run" --format hf -o "$run.back"
     grep -q '"factor": 8' "$run.back/config.json" || fail "$(cat "$run.back/config.json")"
 done
