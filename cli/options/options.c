@@ -329,7 +329,10 @@ static const char *unknown_option(Job *job, const Command *command, const char *
         if (!option_is_letter(&command->options[i]))
             names[n_names++] = arena_printf(job->arena, "--%s", command->options[i].name);
     names[n_names++] = "--help";
-    const char *hint = option_hint(job->arena, command, word);
+    char *dashed = arena_strdup(job->arena, word); /* --batch_size is --batch-size */
+    for (char *at = dashed; (at = strchr(at, '_'));)
+        *at = '-';
+    const char *hint = option_hint(job->arena, command, dashed);
     if (!hint && !strncmp(command->arguments, "-- ", 3))
         hint = arena_printf(job->arena, "; a command's own options stand behind --: tfc %s %s",
                             command->name, command->arguments);
@@ -348,7 +351,8 @@ static const char *match_letter(Job *job, const Command *command, const char *wo
     size_t whole = strcspn(word + 1, "=");
     const Option *full = find_option(command, word + 1, whole);
     const char *hint =
-        option_hint(job->arena, command, arena_printf(job->arena, "-%.*s", (int)whole + 1, word));
+        option_hint(job->arena, command,
+                    arena_printf(job->arena, "%s%.*s", whole > 1 ? "-" : "", (int)whole + 1, word));
     *option = full || hint ? NULL : find_letter(command, word[1]);
     *value = word[2] ? word + 2 : NULL;
     if (*option)
