@@ -76,8 +76,7 @@ static bool check_reach(Diagnostics *diags, FileReach reach, int fd, const char 
     if (!find_open_path(fd, file) || (!reach.root && !find_folder_path(reach.folder, found))) {
         diag_file(
             diags, "read", path,
-            "the system does not tell whether it lies in %s; --allow-outside reads it all the "
-            "same",
+            "whether it lies in the folder %s cannot be checked (is /proc mounted?); --allow-outside reads it without the check",
             reach.folder);
         return false;
     }

@@ -34,7 +34,7 @@ static bool fill(Library *library, void *handle, Diagnostics *diags)
             diag_error(diags, (Loc){0},
                        "%s has no function %s: it is not the library that tfc was built for",
                        library->name, f->name);
-            diag_note(diags, (Loc){0}, "the package is %s", library->package);
+            diag_note(diags, (Loc){0}, "install the package %s again", library->package);
             return false;
         }
     }
@@ -51,7 +51,7 @@ static bool load(Library *library, Diagnostics *diags)
     const char *why = dlerror();
     diag_error(diags, (Loc){0}, "cannot load %s: %s", library->name,
                why ? why : "no reason is known");
-    diag_note(diags, (Loc){0}, "the package %s has it", library->package);
+    diag_note(diags, (Loc){0}, "install the package %s, which has it", library->package);
     return false;
 }
 

@@ -45,8 +45,7 @@ static Scope *labelled_scope(Elab *e, const Node *call, const Node *block, Scope
 {
     CallLabel *taken = map_get(&outer->labels, call->label);
     if (taken && !call->same) {
-        elab_error(e, call, "`%s` names something here already", call->label);
-        elab_note(e, taken->site->loc, "here");
+        elab_error_taken(e, call, call->label, taken, "");
         if (taken->block == block)
             elab_note(e, (Loc){0},
                       "to compute with the same params once more, write `%s as same %s(…)`",
@@ -56,7 +55,10 @@ static Scope *labelled_scope(Elab *e, const Node *call, const Node *block, Scope
         elab_error(e, call, "`same %s`: no call has that name here%s", call->label,
                    did_you_mean(e, call->label, maps, 1, NULL, 0));
     } else if (taken && taken->block != block)
-        elab_error(e, call, "`%s` names a call of another block here", call->label);
+        elab_error(
+            e, call,
+            "the call `%s` is of another block: `same` shares the params of a call of one block",
+            call->label);
     if (!taken)
         add_label(e, outer, call->label, block, call);
     return scope_new(e, scope_join(e, outer, call->label));
@@ -76,8 +78,7 @@ static Scope *plain_scope(Elab *e, const Node *call, const Node *block, Scope *o
         count == 1 ? block->name : arena_printf(e->arena, "%s_%zu", block->name, count);
     CallLabel *taken = map_get(&outer->labels, label);
     if (taken && taken->site != call) {
-        elab_error(e, call, "`%s` names something here already: name this call with `as`", label);
-        elab_note(e, taken->site->loc, "here");
+        elab_error_taken(e, call, label, taken, ": name this call with `as`");
     }
     add_label(e, outer, label, block, call);
     return scope_new(e, scope_join(e, outer, label));
@@ -238,7 +239,8 @@ Val eval_call(Elab *e, const Node *call)
     const Builtin *builtin = find_builtin(call->name);
     if (builtin) {
         if (call->label)
-            return elab_error(e, call, "`%s` is no block: nothing in it to name with `as`",
+            return elab_error(e, call,
+                              "`%s` is a function, which has no params: `as` names calls of blocks",
                               call->name);
         return run_builtin(e, builtin, call);
     }

@@ -240,12 +240,14 @@ static bool check_made_batch(Elab *e, const Node *node, int symbol, const Inputs
     int batch = e->module->symbols.data[symbol].batch;
     if (!said || said->value.symbol == batch)
         return true;
-    elab_error(e, node,
-               batch == NO_SYMBOL
-                   ? "`%s` is not ragged, as an input says: nothing that it is made of is"
-                   : "`%s` is ragged over `%s`, not over `%s` as an input says",
-               node->name, batch == NO_SYMBOL ? "" : e->module->symbols.data[batch].name,
-               said->node->name);
+    if (batch == NO_SYMBOL)
+        elab_error(
+            e, node,
+            "an input has `%s~`, but no dimension that `%s` is made of is ragged: write it without `~`",
+            node->name, node->name);
+    else
+        elab_error(e, node, "`%s` is ragged over `%s`, not over `%s` as an input says", node->name,
+                   e->module->symbols.data[batch].name, said->node->name);
     return false;
 }
 

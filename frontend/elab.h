@@ -141,6 +141,9 @@ Val elab_error_of_block(Elab *e, const Node *block, const char *format, ...)
 const Node *replaced_block(const Elab *e, const Node *block, const Node *call);
 bool is_users(const Elab *e, const Loc *loc); /* a place in a file that is no library's */
 Val no_value(Elab *e, const Node *node);      /* reports that an expression gives no value */
+/* Reports that the scope has a call, loop or param `name` already, at `taken`; `advice` follows. */
+Val elab_error_taken(Elab *e, const Node *node, const char *name, const CallLabel *taken,
+                     const char *advice);
 /* Adds a note to the error that elab_error has just reported; nothing if it reported none. */
 void elab_note(Elab *e, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The node's place or, if that is in a library, the place of the innermost call in the user's files

@@ -95,6 +95,14 @@ Val elab_error(Elab *e, const Node *node, const char *format, ...)
     return report(e, node, users ? &users->call->loc : NULL, users, message);
 }
 
+Val elab_error_taken(Elab *e, const Node *node, const char *name, const CallLabel *taken,
+                     const char *advice)
+{
+    Val error = elab_error(e, node, "the name `%s` is taken here%s", name, advice);
+    elab_note(e, taken->site->loc, "it names this");
+    return error;
+}
+
 const Node *replaced_block(const Elab *e, const Node *block, const Node *call)
 {
     const char *key = arena_printf(e->arena, "b %s", block->name);

@@ -165,8 +165,8 @@ static Val list_item(Elab *e, const Node *node, const Val *list, const Val *inde
 {
     int64_t at;
     if (!whole_number(index, &at) || at < -list->n || at >= list->n)
-        return elab_error(e, node->b, "%s is no place in a list of %d", val_text(e, index),
-                          list->n);
+        return elab_error(e, node->b, "the list has no element %s: it has %d, from 0",
+                          val_text(e, index), list->n);
     return list->items[at < 0 ? at + list->n : at];
 }
 

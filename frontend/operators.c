@@ -167,10 +167,10 @@ static void note_rows_of_matrices(Elab *e, const Node *node, const Type *x, cons
     for (int i = 0; i < x->rank - 1; i++)
         if (!dim_equal(x->dims[i], y->dims[i]))
             return;
-    elab_note(e, node->a->loc,
-              "`%s` has a row for each matrix: being x, it is `reshape(x, [shape(x, 0, -1), %s1, "
-              "x.-1])` in the product",
-              expression_text(e->arena, node->a), y->rank > x->rank + 1 ? "1, " : "");
+    elab_note(
+        e, node->a->loc,
+        "`%s` has a row for each matrix: the product takes it as `reshape(x, [shape(x, 0, -1), %s1, x.-1])`, where x stands for it",
+        expression_text(e->arena, node->a), y->rank > x->rank + 1 ? "1, " : "");
 }
 
 static bool check_product(Elab *e, const Node *node, Value *x, Value *y)

@@ -156,11 +156,8 @@ Val declare_param(Elab *e, const Node *node, Scope *scope)
             return elab_error(e, node->a, "`%s` is too large: %s", node->name, type_text(e, &type));
     }
     CallLabel *taken = map_get(&scope->labels, node->name);
-    if (taken) {
-        Val error = elab_error(e, node, "`%s` names something here already", node->name);
-        elab_note(e, taken->site->loc, "here");
-        return error;
-    }
+    if (taken)
+        return elab_error_taken(e, node, node->name, taken, ": choose another name");
     const char *name = scope_join(e, scope, node->name);
     if (strlen(name) > MAX_NAME_LENGTH)
         return elab_error(e, node, "the name of this param is longer than %d characters",

@@ -175,8 +175,7 @@ static void run_repeat(Elab *e, const Node *node)
     if (node->label) {
         CallLabel *taken = map_get(&outer->labels, node->label);
         if (taken) {
-            elab_error(e, node, "`%s` names something here already", node->label);
-            elab_note(e, taken->site->loc, "here");
+            elab_error_taken(e, node, node->label, taken, ": choose another name");
             return;
         }
         CallLabel *label = ARENA_NEW(e->arena, CallLabel);

@@ -168,7 +168,7 @@ static bool sliced(Cutter *c, const Node *call, WeightPart *part)
         return false;
     WeightAxis *at = &part->axes[axis];
     if (at->is_slice) {
-        elab_error(c->e, call, "a slice of a slice along the same axis: one says the same");
+        elab_error(c->e, call, "a slice of a slice along the same axis: write one slice");
         return false;
     }
     if (at->size != size) {
@@ -336,9 +336,9 @@ static bool cut_product(Cutter *c, const Node *node, const WeightPart *part)
     const bool ok = cut(c, node->a, &x) && cut(c, node->b, &y);
     c->in_product = outside;
     if (ok && part->is_optional)
-        elab_error(c->e, node,
-                   "a product of tensors is not optional: params without these tensors get a "
-                   "line of their own");
+        elab_error(
+            c->e, node,
+            "`optional` does not take a product of tensors: give params without these tensors a line of their own");
     return ok && !part->is_optional;
 }
 
@@ -346,9 +346,9 @@ static bool cut_product(Cutter *c, const Node *node, const WeightPart *part)
 static bool make_optional(Cutter *c, const Node *call, WeightPart *part)
 {
     if (c->in_product) {
-        elab_error(c->e, call,
-                   "a tensor of a product is not optional: params without it get a line of their "
-                   "own");
+        elab_error(
+            c->e, call,
+            "`optional` does not stand in a product of tensors: give params without this tensor a line of their own");
         return false;
     }
     const InitKind init = c->param->init;
@@ -356,7 +356,7 @@ static bool make_optional(Cutter *c, const Node *call, WeightPart *part)
     if (!part->is_optional)
         elab_error(
             c->e, call,
-            "`%s` has no number as its initial value, which would stand for a missing tensor",
+            "`optional` puts the initial value of the param in place of a missing tensor, and that of `%s` is random: begin it with zeros, ones or a number",
             c->param->name);
     return part->is_optional;
 }

@@ -105,7 +105,7 @@ static Corpus *read_table(Job *job, const Align *o, RunFolder *run, CorpusText *
     diag_error(
         &job->diags,
         lines_place(corpus_lines(text), told.cut_targets ? told.first_target : told.first_source),
-        "the %s has more tokens than the %lld that the model takes",
+        "the %s has more tokens than the %lld that the model takes: shorten it",
         told.cut_targets ? "target" : "source", (long long)corpus->options.max_length);
     corpus_free(corpus);
     return NULL;

@@ -299,7 +299,8 @@ static bool attend_records(Job *job, const Attend *o, RunFolder *run)
         view.n += show_record(o, &attender, &maps[row], corpus->line[row], job->arena,
                               sentences + view.n);
     if (ok && !view.n)
-        ok = job_error(job, "the text has no record with tokens that the model could take");
+        ok =
+            job_error(job, "no record can be shown: each is empty, or longer than the model takes");
     ok = ok && write_views(job, o, &view);
     record_attender_free(&attender);
     corpus_free(corpus);
@@ -312,8 +313,10 @@ static bool attend(Job *job, const void *record, RunFolder *run)
     if (run->inference.ports.is_table)
         return attend_records(job, o, run);
     if (o->given.files.count || o->given.columns.count)
-        return cli_refuse(job, "--input and --column are of tables, which %s does not read",
-                          run->path);
+        return cli_refuse(
+            job,
+            "--input and --column name tables, and %s reads none: give its text as --source FILE or, without a source, --text FILE",
+            run->path);
     Texts texts = {0};
     Attender attender = {0};
     bool ok = read_texts(job, o, run, &texts);
@@ -333,7 +336,7 @@ static bool attend(Job *job, const void *record, RunFolder *run)
     }
     view.sentences = sentences;
     if (ok && !view.n)
-        ok = job_error(job, "the text has no line with tokens that the model could take");
+        ok = job_error(job, "no line can be shown: each is empty, or longer than the model takes");
     ok = ok && write_views(job, o, &view);
     attender_free(&attender);
     corpus_free(texts.corpus);

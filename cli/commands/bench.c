@@ -247,14 +247,14 @@ static int check_usage(const Bench *o)
         return cli_usage_error("--ranks measures a step of training: leave --mode, --shapes, "
                                "--lengths, --report and --trace out");
     if (o->network && !o->ranks)
-        return cli_usage_error("--network goes with --ranks");
+        return cli_usage_error("--network is for --ranks: add that, or leave --network out");
     if (decode && o->common.memory)
-        return cli_usage_error("--memory goes with --mode train or forward");
+        return cli_usage_error("--memory is for --mode train or forward: leave it out");
     if (!decode && o->common.workers)
-        return cli_usage_error("--workers goes with --mode decode or prefill");
+        return cli_usage_error("--workers is for --mode decode or prefill: leave it out");
     if (o->lengths && (o->shapes || decode))
         return cli_usage_error(
-            "--lengths goes with --mode train or forward, and not with --shapes");
+            "--lengths is for --mode train or forward without --shapes: leave it out");
     if (!o->lengths && o->batch * longest > LIMIT_batch_tokens)
         return cli_usage_error("%" PRId64 " sentences of %" PRId64
                                " tokens are more than the %d tokens that a batch may have",

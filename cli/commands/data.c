@@ -78,14 +78,15 @@ static int check_usage(Job *job, const Data *command)
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (train->text.count ? valid->source.count || valid->data.count : valid->text.count)
-        return cli_usage_error("pairs are compared with pairs, and a text with a text");
+        return cli_usage_error(
+            "the text to compare with is of another kind: pairs are compared with pairs, and a text with a text");
     if (!o->vocab.spec && (o->vocab.source || o->vocab.tokens.count || o->max_length))
         return cli_usage_error("%s is for tokens: --vocab is needed, too",
                                o->max_length     ? "--max-length"
                                : o->vocab.source ? "--source-vocab"
                                                  : "--token");
     if (o->vocab.source && train->text.count)
-        return cli_usage_error("--source-vocab is for pairs");
+        return cli_usage_error("--source-vocab is for pairs: leave it out");
     if (!mistake && !command->model)
         mistake = text_files_columns_mistake(job->arena, train, valid, &command->named);
     if (mistake)

@@ -239,12 +239,14 @@ static int check_format(const Dump *dump)
     for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++)
         can_draw |= !strcmp(dump->stage, drawn[i]);
     if (dot && (!can_draw || dump->report))
-        return cli_usage_error("--format dot is for the stages graph, grad, fused and plan");
+        return cli_usage_error(
+            "--format dot is for the stages graph, grad, fused and plan: name one by --stage");
     if (dump->lines &&
         (strcmp(dump->stage, "loops") || dump->report || strcmp(dump->format, "text")))
-        return cli_usage_error("--lines is for --stage loops");
+        return cli_usage_error("--lines is for --stage loops: leave it out");
     if (dump->dims.count && !dump->report && strcmp(dump->format, "html") && !dump->common.memory)
-        return cli_usage_error("--dim is for --report, --format html and --memory");
+        return cli_usage_error(
+            "--dim is for --report, --format html and --memory: add one, or leave --dim out");
     if (dump->report && strcmp(dump->format, "text"))
         return cli_usage_error("the page of --format html holds the report; "
                                "--report alone prints it");

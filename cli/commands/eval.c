@@ -94,9 +94,12 @@ static bool write_confusions(Job *job, const char *path, const Judged *judged)
     const JudgedTask *task = judged->classes.prediction ? &judged->classes : &judged->tags;
     const ClassCounts *counts = &task->counts;
     if (!task->prediction)
-        return job_error(job, "--confusions: no column says which class or tags are right");
+        return job_error(
+            job, "--confusions: no column says which class or tags are right: leave it out");
     if (!counts->table)
-        return job_error(job, "--confusions: %s has %" PRId64 " classes, and a table %d at most",
+        return job_error(job,
+                         "--confusions: %s has %" PRId64
+                         " classes, and a table shows %d at most: leave it out",
                          task->prediction->name, counts->n, CLASSES_MOST_TABLE);
     Text out = {0}, digits = {0};
     text_string(&out, "label");
@@ -311,7 +314,8 @@ static bool eval(Job *job, const void *record, RunFolder *run)
     Figures figures = {.predicted = train_no_figures(), .full_bleu = NAN};
     if (!is_table && o->confusions)
         return cli_refuse(
-            job, "--confusions: %s reads no table, and so no column says what is right", run->path);
+            job, "--confusions: %s reads no table, so no column says what is right: leave it out",
+            run->path);
     if (predicting && o->common.with.count)
         return cli_refuse(job, "--with: there are no ensembles of predictions");
     bool ok = (is_table ? open_table : open_texts)(job, o, run, &text);

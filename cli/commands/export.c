@@ -108,14 +108,16 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
         return EXIT_USAGE;
     bool onnx = !strcmp(o->format, "onnx");
     if (onnx && (o->merge || o->only.count))
-        return cli_usage_error("--format onnx is a whole model, without --merge and --only");
+        return cli_usage_error(
+            "--format onnx writes the whole model: leave --merge and --only out");
     if (!onnx && o->function)
-        return cli_usage_error("--function is for --format onnx");
+        return cli_usage_error("--function is for --format onnx: leave it out");
     const bool is_hf = !strcmp(o->format, "hf");
     if (o->type && strcmp(o->format, "gguf") && !is_hf)
-        return cli_usage_error("--type is for --format gguf and hf; the other formats are of f32");
+        return cli_usage_error(
+            "--type is for --format gguf and hf; the other formats hold f32: leave it out");
     if (o->type && is_hf && strcmp(o->type, "f32") && !half_type(o->type))
-        return cli_usage_error("--type %s is for --format gguf; hf is of f32, f16 or bf16",
+        return cli_usage_error("--type %s is for --format gguf; hf takes f32, f16 or bf16",
                                o->type);
     return cli_finish(job, common_model(job, &o->common, arguments->words[0], &model) &&
                                export_model(job, o, &model));

@@ -154,8 +154,9 @@ static int check_data(Job *job, const TextFiles *data, const Init *command,
         return cli_usage_error("%s %s begins with --data F, a table of `%s` and `%s`",
                                article(kind), kind->name, kind->fields[0], kind->fields[1]);
     if (kind->form == PROJECT_TEXT && command->columns.count)
-        return cli_usage_error("--column names fields of tables, and %s %s reads none",
-                               article(kind), kind->name);
+        return cli_usage_error(
+            "--column names fields of tables, and %s %s reads none: leave it out", article(kind),
+            kind->name);
     if (!project_is_table(kind) &&
         (mistake = text_files_columns_mistake(job->arena, data, NULL, NULL)))
         return cli_usage_error("%s", mistake);

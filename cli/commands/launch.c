@@ -191,7 +191,8 @@ static int run_launch(Job *job, void *record, const Arguments *arguments)
             "or give --retries 0");
     if (o->hosts && !word_after(arguments->words, arguments->count, "HOSTS") &&
         strcmp(arguments->words[arguments->count - 1], "HOSTS"))
-        return cli_usage_error("--hosts is for a command with the word HOSTS");
+        return cli_usage_error(
+            "--hosts puts names in place of the word HOSTS, which the command lacks: write it where they belong, as in mpirun -H HOSTS");
     if (o->hosts && !are_hosts(o->hosts))
         return cli_usage_error(
             "--hosts is '%s'; expected names with commas between them, of letters, digits and . _ : @ -",

@@ -290,7 +290,8 @@ static int run_predict(Job *job, void *record, const Arguments *arguments)
     if ((o->npy != NULL) + (o->tsv != NULL) + o->json > 1)
         return cli_usage_error("--npy, --tsv and --json are ways to give values: one of them");
     if (o->separator && !o->lexicon)
-        return cli_usage_error("--separator is between the words of --lexicon");
+        return cli_usage_error(
+            "--separator is for --lexicon, whose words it separates: add that, or leave --separator out");
     return common_run(job, &o->common, arguments->words[0], predict, o);
 }
 

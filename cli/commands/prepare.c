@@ -27,9 +27,10 @@ static int check_usage(Job *job, const Prepare *command, const char *model)
     if (!o->folder)
         return cli_usage_error("-o FOLDER is needed; see tfc prepare --help");
     if (model && (!texts->data.count || o->lines || o->languages))
-        return cli_usage_error("%s", o->lines || o->languages
-                                         ? "--lines and --languages are not for tables"
-                                         : "a table is needed: --data FILE");
+        return cli_usage_error("%s",
+                               o->lines || o->languages
+                                   ? "--lines and --languages are not for tables: leave them out"
+                                   : "a table is needed: --data FILE");
     if (!model && o->settings.count)
         return cli_usage_error("--set is for a model that reads a table: tfc prepare MODEL.tfg");
     if (!model && !o->vocab.spec)
@@ -47,7 +48,7 @@ static int check_usage(Job *job, const Prepare *command, const char *model)
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (o->vocab.source && !pairs)
-        return cli_usage_error("--source-vocab is for pairs");
+        return cli_usage_error("--source-vocab is for pairs: leave it out");
     if (o->max_length && has_text && !o->lines)
         return cli_usage_error("a stream has no rows that could be too long: --max-length of tfc "
                                "train is its window");

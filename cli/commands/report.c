@@ -133,7 +133,8 @@ static bool make_plot(Job *job, const ReportCommand *o, const Arguments *argumen
         report_view(job, &reports[i], &views[i]);
     }
     if (!run_plot_has(views, (size_t)arguments->count, plot))
-        return job_error(job, "%s has no %s in its log", arguments->words[0], o->svg);
+        return job_error(job, "the log of %s has no figures for the plot %s", arguments->words[0],
+                         o->svg);
     Text svg = {0};
     run_plot_put(views, (size_t)arguments->count, plot, !strcmp(o->axis, "minutes"), &svg);
     bool ok = cli_write(job, o->output, &svg);
@@ -189,8 +190,6 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
 {
     ReportCommand *o = record;
     o->study.beam = o->decoding.beam;
-    if (o->svg && run_plot_find(o->svg) == RUN_PLOTS)
-        return cli_usage_error("--svg %s: there is no such plot", o->svg);
     if (!o->svg && !o->output)
         return cli_usage_error("-o PAGE.html is needed, or one plot: --svg loss -o F.svg (" PLOTS
                                ")");

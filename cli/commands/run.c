@@ -59,7 +59,7 @@ static int pick_functions(Session *session, const Run *run, Function *functions[
     }
     functions[n++] = session_function(session, "forward");
     if (run->grad && !session->model->has_loss) {
-        job_error(session->job, "%s: the model has no loss to differentiate",
+        job_error(session->job, "%s: the model has no loss to differentiate: `loss = …` gives one",
                   session->options.path);
         return 0;
     }

@@ -95,7 +95,7 @@ static bool has_whole_targets(Job *job, const TextStream *stream)
         return true;
     diag_error(&job->diags,
                lines_place(corpus_lines(&stream->told_text), stream->told.first_target),
-               "the target has more tokens than the %lld that the model takes",
+               "the target has more tokens than the %lld that the model takes: shorten it",
                (long long)stream->corpus->options.max_length);
     return false;
 }

@@ -85,7 +85,7 @@ static bool read_prefixes(Job *job, const Translate *o, RunFolder *run, Prefixes
         return true;
     for (size_t i = 0; i < o->prefix.count; i++)
         if (!strcmp(o->prefix.data[i], "-"))
-            return job_error(job, "--prefix -: standard input is for the text");
+            return job_error(job, "--prefix -: standard input is for the text: give a file");
     const LineLimits limits = {.line = o->common.line_limit};
     out->lines = lines_read_all(&job->diags, job->arena, o->prefix.data, o->prefix.count, &limits);
     if (!out->lines)

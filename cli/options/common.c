@@ -22,7 +22,8 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
         return false;
     const Common *common = (const void *)((const char *)record + command->common);
     if (lacks_shortlist(common, arguments)) {
-        *status = cli_usage_error("--shortlist-size goes with --shortlist");
+        *status = cli_usage_error(
+            "--shortlist-size is for --shortlist: add that, or leave --shortlist-size out");
         return false;
     }
     job->gemm = common->gemm;

@@ -150,7 +150,9 @@ static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
                                "--out NEW begins another from its params",
                                o->model);
     if (o->out && strcmp(o->out, o->model))
-        return cli_usage_error("%s and --out %s are two runs", o->model, o->out);
+        return cli_usage_error(
+            "--resume continues %s, and --out names another run, %s: leave one of the two options out",
+            o->model, o->out);
     o->out = o->model;
     o->model = NULL;
     return EXIT_DONE;
@@ -257,7 +259,8 @@ static int check_kept(const TrainOptions *now, const RunRecord *record)
                                : now->vocab.tokens.count ? "--token"
                                                          : "--normalize");
     if (now->mix.count)
-        return cli_usage_error("a run keeps what it mixes in: leave --mix out");
+        return cli_usage_error(
+            "a run keeps the texts that it began with, those of --mix, too: leave --mix out");
     if (now->vocab.spec && vocab && strcmp(now->vocab.spec, vocab))
         return cli_usage_error("the vocabulary of a run stays: %s began with --vocab %s, "
                                "not %s; leave the option out",

@@ -51,9 +51,10 @@ static bool fits_call(const Artifact *a, const Function *encode, Diagnostics *di
         n += op->kind == OP_input;
     if (n <= MOST_COLUMNS)
         return true;
-    diag_error(diags, find_read_column(a, encode)->loc,
-               "generation reads %d inputs, and %d are the most that these functions take", n,
-               MOST_COLUMNS);
+    diag_error(
+        diags, find_read_column(a, encode)->loc,
+        "generation reads %d inputs, and functions that decode take %d at most: compile the others by --function",
+        n, MOST_COLUMNS);
     return false;
 }
 
@@ -210,9 +211,9 @@ static bool add_functions(Artifact *a, const char *list, bool alone, bool aligns
         if (!add_named(a, name))
             return false;
     if (alone && !a->names[TFC_DECODE_STEP] && !a->names[TFC_PREDICT])
-        return job_error(a->job,
-                         "a program of its own, or an ensemble, decodes: it needs the function "
-                         "decode_step, or predict");
+        return job_error(
+            a->job,
+            "a program, or an ensemble, needs the function decode_step or predict: add one to --function");
     return true;
 }
 
@@ -322,7 +323,8 @@ static Vocabulary *find_vocabulary(Artifact *a, const CompileOptions *o)
 static bool read_vocabulary(Artifact *a, const CompileOptions *o)
 {
     if (!o->vocab.spec && vocabulary_is_chosen(&o->vocab))
-        return job_error(a->job, "%s goes with --vocab",
+        return job_error(a->job, "%s is for --vocab: add that, or leave %s out",
+                         o->vocab.source ? "--source-vocab" : "--token",
                          o->vocab.source ? "--source-vocab" : "--token");
     a->rules = (TokenRules){-1, -1, -1, -1, -1,
                             -1, 0,  -1, -1, .text = {-1, -1, -1, 0, .forbidden = {-1, -1, -1, -1}}};
@@ -357,8 +359,9 @@ static bool read_shortlist(Artifact *a, const CompileOptions *o)
     if (!o->shortlist.path)
         return true;
     if (!a->vocab)
-        return job_error(a->job, "--shortlist goes with a vocabulary, which has the words of its "
-                                 "lines: --vocab");
+        return job_error(
+            a->job,
+            "--shortlist is for a vocabulary, which has the words of its lines: add --vocab, or leave --shortlist out");
     if (a->kind != CORPUS_PAIRS)
         return job_error(a->job, SHORTLIST_OF_LINES, o->run ? o->run : a->session.options.path);
     a->shortlist = shortlist_read(a->job, &o->shortlist, a->vocab);

@@ -95,7 +95,9 @@ const char *compile_runtime_folder(Job *job)
     static const char *const places[] = {"runtime", "../share/tfc/runtime", "../runtime"};
     const char *folder = find_beside(job, places, sizeof places / sizeof *places);
     if (!folder)
-        job_error(job, "the runtime's C files (share/tfc/runtime) are not beside the program");
+        job_error(
+            job,
+            "the runtime's C files (share/tfc/runtime) are not beside the program: install all of tfc (cmake --install, or its Debian package)");
     return folder;
 }
 

@@ -197,9 +197,10 @@ bool compile_find_columns(Artifact *a)
         a->read[i] = c >= 0 ? read_column(a, &a->columns.specs[c]) : read_text(a, source_column(a));
     }
     if (a->has_text && a->records_lack)
-        diag_remark(&a->job->diags, (Loc){0},
-                    "translations of records is left out: %s; generate takes its ids",
-                    a->records_lack);
+        diag_remark(
+            &a->job->diags, (Loc){0},
+            "the function translations, of records, is left out: %s; generate takes its ids",
+            a->records_lack);
     return true;
 }
 

@@ -13,6 +13,10 @@ typedef struct TextCut {
 
 typedef struct TablePart TablePart; /* prepare_tables.h */
 
+/* What a file is told that has other lines or records than when they were counted. */
+#define TEXT_CHANGED \
+    "it changed while tfc read it: prepare it again when no other program writes to it"
+
 /* TextPart: one text: n files, 1 or 2; two have the same number of lines.
  *   name   as the user wrote them
  *   read   the files that are read; where is_made, a temporary file beside the shards: what a

@@ -127,7 +127,7 @@ static const Source *read_cut(Diagnostics *diags, Arena *arena, const TextPart *
     if (n < 0)
         diag_errno(diags, "read", part->name[0], errno);
     else if (n < cut->bytes)
-        diag_file(diags, "read", part->name[0], "it is shorter than when it was counted");
+        diag_file(diags, "read", part->name[0], TEXT_CHANGED);
     if (n < cut->bytes)
         return NULL;
     Source *source = ARENA_NEW(arena, Source);
@@ -155,7 +155,7 @@ bool table_part_read(Diagnostics *diags, Arena *arena, const PrepareOptions *o,
     if (!table)
         return false;
     if (table->n != cut->lines) {
-        diag_file(diags, "read", part->name[0], "it has other records than when it was counted");
+        diag_file(diags, "read", part->name[0], TEXT_CHANGED);
         return false;
     }
     *text = table_fields_text(arena, fields, table->columns);

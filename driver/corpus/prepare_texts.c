@@ -413,7 +413,7 @@ bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2])
     for (int k = 0; k < part->n; k++) {
         LineResult result = line_reader_next(reader->files[k]);
         if (result.status == LINE_END)
-            result.message = "the file has fewer lines than when it was counted";
+            result.message = TEXT_CHANGED;
         if (result.status != LINE_READ)
             return refuse(diags, part, k, result.status == LINE_FAILED ? 0 : result.number,
                           result.column, result.message);

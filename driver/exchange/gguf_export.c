@@ -464,7 +464,7 @@ static bool name_tensor(GgufExport *x, int64_t i)
     const int64_t beside = tensor->dims[tensor->rank - 1];
     if ((*type)->blocks && beside % (*type)->blocks->elements) {
         diag_remark(&x->job->diags, (Loc){0},
-                    "'%s' is written as F16: its rows of %lld are of no whole blocks of %s",
+                    "'%s' is written as F16: its rows of %lld are not whole blocks of %s",
                     tensor->name, (long long)beside, (*type)->name);
         *type = gguf_type_named("f16");
     }

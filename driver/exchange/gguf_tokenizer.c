@@ -236,11 +236,11 @@ static bool find_nfc(TokenTable *t, const JsonValue *normalizer, bool *nfc)
 static void tell_nfc(const TokenTable *t, const GgufCut *cut, bool nfc)
 {
     if (nfc != cut->nfc)
-        diag_warning(&t->job->diags, (Loc){0},
-                     "%s: its normalizer is %s, but tfc import reads a GGUF of "
-                     "tokenizer.ggml.pre '%s' %s NFC: letters with their accents apart get other "
-                     "tokens there",
-                     t->path, nfc ? "NFC" : "none", cut->name, cut->nfc ? "with" : "without");
+        diag_warning(
+            &t->job->diags, (Loc){0},
+            "%s: the tokenizer %s, but readers of a GGUF whose tokenizer.ggml.pre is '%s' %s: letters whose accents are characters of their own get other tokens there",
+            t->path, nfc ? "composes letters and accents (NFC)" : "leaves accents as they are",
+            cut->name, cut->nfc ? "compose them (NFC)" : "leave them");
 }
 
 static bool put_cut(TokenTable *t, const JsonValue *json, bool whole)
@@ -256,10 +256,10 @@ static bool put_cut(TokenTable *t, const JsonValue *json, bool whole)
                 tell_nfc(t, cut, nfc);
                 return true;
             }
-    return job_error(t->job,
-                     "%s: llama.cpp has no name that is known here for how its pre_tokenizer cuts "
-                     "texts%s%s",
-                     t->path, is.patterns[0] ? ": " : "", is.patterns[0] ? is.patterns[0] : "");
+    return job_error(
+        t->job,
+        "%s: tfc knows no tokenizer.ggml.pre of llama.cpp that cuts texts as its pre_tokenizer does (--format hf writes it as it is)%s%s",
+        t->path, is.patterns[0] ? ": " : "", is.patterns[0] ? is.patterns[0] : "");
 }
 
 static bool put_merges(TokenTable *t, const JsonValue *merges)
@@ -270,7 +270,9 @@ static bool put_merges(TokenTable *t, const JsonValue *merges)
         const bool is_pair = merge->kind == JV_LIST && merge->n == 2 &&
                              merge->items[0].kind == JV_STRING && merge->items[1].kind == JV_STRING;
         if (!is_pair && merge->kind != JV_STRING)
-            return job_error(t->job, "%s: a merge is no text and no pair", t->path);
+            return job_error(t->job,
+                             "%s: an entry of model.merges is neither a text nor a pair of texts",
+                             t->path);
         texts[i] = is_pair ? arena_printf(t->job->arena, "%s %s", merge->items[0].text,
                                           merge->items[1].text)
                            : merge->text;
@@ -297,10 +299,10 @@ static bool put_bytes_and_merges(TokenTable *t, const JsonValue *json, const Jso
 {
     const JsonValue *merges = json_member(model, "merges");
     if (!merges || merges->kind != JV_LIST || is_on(model, "byte_fallback", false))
-        return job_error(t->job,
-                         "%s: its model is not one of merges of bytes: a GGUF is written of these, "
-                         "of WordPiece, and of SentencePiece's tokenizer.model",
-                         t->path);
+        return job_error(
+            t->job,
+            "%s: its model is not byte-level BPE: a GGUF takes byte-level BPE, WordPiece, or SentencePiece (tokenizer.model)",
+            t->path);
     put_table(t, "gpt2", false);
     return put_cut(t, json, is_on(model, "ignore_merges", false)) && put_merges(t, merges);
 }
@@ -359,8 +361,7 @@ static bool put_json(TokenTable *t)
     if (!vocab || vocab->kind != JV_OBJECT)
         return job_error(
             t->job,
-            "%s has no tokens by their names: a GGUF is written of merges of bytes, of "
-            "WordPiece, and of SentencePiece's tokenizer.model",
+            "%s: its vocabulary is not a map of tokens to ids: a GGUF takes byte-level BPE, WordPiece, or SentencePiece (tokenizer.model)",
             t->path);
     for (size_t i = 0; i < vocab->n; i++)
         if (vocab->items[i].kind == JV_INTEGER &&

@@ -72,10 +72,11 @@ static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *
     return import_config_layers(job, config, row->key) >= 0 ||
            import_config_refuse(
                job, config,
-               arena_printf(job->arena,
-                            "\"%s\": models/%s has layers of %s alone, or with %s of %s", row->key,
-                            config->model->files[0], is_type ? "\"sliding_attention\"" : "1",
-                            others, is_type ? "\"full_attention\"" : "0"));
+               arena_printf(
+                   job->arena,
+                   "\"%s\": expected %s for all layers, or %s for %s, as models/%s has them",
+                   row->key, is_type ? "\"sliding_attention\"" : "1",
+                   is_type ? "\"full_attention\"" : "0", others, config->model->files[0]));
 }
 
 /* Whether the key of an earlier const, which is wrong in the same way, has the value. */

@@ -202,8 +202,10 @@ static bool check_positions(SpecImport *m, int side)
     const double turns = (double)(half - is_fairseq);
     bool ok = table && table->rank == 2 && table->dims[1] == m->d_model;
     if (table && !ok)
-        return job_error(m->job, "%s: '%s' is %s, which is no shape of it", m->file->path, name,
-                         text_list(m->job->arena, table->dims, table->rank));
+        return job_error(
+            m->job, "%s: '%s' has the shape %s; expected a row of %lld numbers for each position",
+            m->file->path, name, text_list(m->job->arena, table->dims, table->rank),
+            (long long)m->d_model);
     if (!table || m->family->positions == POSITIONS_LEARNED)
         return ok;
     for (int64_t p = 0; ok && p < ROWS && p < table->dims[0]; p++)
@@ -307,7 +309,9 @@ static bool put_sizes(SpecImport *m, JsonWriter *json, int side)
     if (!inner)
         return false;
     if (!(heads >= 1 && heads <= (double)m->d_model))
-        return job_error(m->job, "%s: '%s/num_heads' is no number of heads", m->file->path, name);
+        return job_error(m->job,
+                         "%s: '%s/num_heads' is %g; expected a number of heads from 1 to %lld",
+                         m->file->path, name, heads, (long long)m->d_model);
     json_put_integer(json, arena_printf(m->job->arena, "%s_layers", name), m->layers[side]);
     json_put_integer(json, arena_printf(m->job->arena, "%s_ffn_dim", name), inner->dims[0]);
     json_put_integer(json, arena_printf(m->job->arena, "%s_attention_heads", name), (int64_t)heads);

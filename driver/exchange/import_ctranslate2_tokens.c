@@ -68,8 +68,10 @@ bool spec_read_tokens(SpecImport *m)
         if (m->job->diags.errors > errors || !read_named(m, "source_vocabulary", &source) ||
             !read_named(m, "target_vocabulary", &m->tokens))
             return m->job->diags.errors == errors &&
-                   job_error(m->job, "%s has no shared_vocabulary.json, and no list a side",
-                             m->folder);
+                   job_error(
+                       m->job,
+                       "%s has no shared_vocabulary.json, and no source_vocabulary.json with target_vocabulary.json: copy them from where the model was converted",
+                       m->folder);
         same = source.count == m->tokens.count;
         for (size_t i = 0; same && i < source.count; i++)
             same = !strcmp(source.data[i], m->tokens.data[i]);

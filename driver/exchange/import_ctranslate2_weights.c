@@ -81,8 +81,10 @@ static bool put(SpecWeights *w, const char *name, const char *variable, int rank
     if (!from)
         return false;
     if (from->rank != rank || from->dims[0] % parts)
-        return job_error(m->job, "%s: the variable '%s' is %s, which is no shape of it",
-                         m->file->path, variable, text_list(m->job->arena, from->dims, from->rank));
+        return job_error(
+            m->job, "%s: the variable '%s' has the shape %s; expected %s of a multiple of %d %s",
+            m->file->path, variable, text_list(m->job->arena, from->dims, from->rank),
+            rank == 2 ? "a matrix" : "a vector", parts, rank == 2 ? "rows" : "elements");
     const int64_t n = from->count / parts, width = rank == 2 ? from->dims[1] : 1;
     w->elements += n;
     if (w->elements > (int64_t)m->file->map_bytes)

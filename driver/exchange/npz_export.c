@@ -33,7 +33,7 @@ static bool read_config(NpzExport *x, const char *run)
     return import_config_size(x->job, &x->config, "decoder_start_token_id") == x->n_tokens ||
            job_error(
                x->job,
-               "%s: a target begins with another token than the last, <pad>: Marian's has none",
+               "%s: \"decoder_start_token_id\" is not the last token, <pad>, with which targets of Marian's models begin",
                x->config.source->path);
 }
 
@@ -86,7 +86,7 @@ static bool make_array(NpzExport *x, const MarianName *name, NpyArray *array)
     array->dims[1] = param->dims[is_row ? 0 : 1];
     for (int i = 0; i < 2; i++)
         if (param->rank > 2 || array->dims[i] != axis_size(x, name->shape[i]))
-            return job_error(x->job, "the param '%s' is not of the shape that %s means", name->ours,
+            return job_error(x->job, "the param '%s' has another shape than %s says", name->ours,
                              x->config.source->path);
     const char *axis = strchr(name->shape, 'v');
     if (axis)
@@ -204,7 +204,7 @@ static bool check_unsaid(NpzExport *x)
                          (ends->kind == JV_LIST && ends->n == 1) ||
                          (ends->kind == JV_INTEGER && ends->integer == end);
     if (first && first->kind != JV_NULL)
-        return job_error(x->job, "%s: \"forced_bos_token_id\" is said, and %s", path, none);
+        return job_error(x->job, "%s: \"forced_bos_token_id\" is set, and %s", path, none);
     if (!one_end)
         return job_error(x->job, "%s: \"%s\" names several ends, and %s", path, published_ends.key,
                          none);

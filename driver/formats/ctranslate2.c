@@ -77,7 +77,9 @@ static bool read_alias(SpecReader *r)
         return false;
     const StTensor *tensor = tensor_list_find(&r->list, name);
     if (!tensor)
-        return tensor_list_refuse(&r->list, alias, "it is another name of no variable");
+        return tensor_list_refuse(
+            &r->list, alias,
+            "it is an alias of a variable that is not in the file: the file is damaged" FETCH_AGAIN);
     const size_t variable = r->variable_of.data[tensor - r->list.tensors.data];
     StTensor other = *tensor;
     other.name = other.stored = alias;
@@ -119,8 +121,9 @@ static bool scale_rows(SpecReader *r, StTensor *tensor)
     const int64_t n = is_byte ? tensor->dims[0] : 1;
     if (scale->type != ST_F32 || scale->count != n)
         return tensor_list_refuse(&r->list, tensor->name,
-                                  is_byte ? "its scales are not one a row"
-                                          : "its scale is not one number");
+                                  is_byte
+                                      ? "it needs one scale for each row: convert the model again"
+                                      : "its scale must be one number: convert the model again");
     const float *factors = invert_elements(r, scale);
     tensor->scales = (StScales){.data = factors,
                                 .bits = is_byte ? 8 : 16,

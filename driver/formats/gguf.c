@@ -200,7 +200,9 @@ static bool read_tensor(GgufReader *r, StTensor *tensor, uint64_t *offset)
     tensor->type = type->type;
     tensor->blocks = type->blocks;
     if (type->blocks && (!rank || tensor->dims[rank - 1] % type->blocks->elements))
-        return tensor_list_refuse(&r->gguf->list, tensor->name, "its rows are of no whole blocks");
+        return tensor_list_refuse(
+            &r->gguf->list, tensor->name,
+            "its rows are not whole blocks of its type: the file is damaged" FETCH_AGAIN);
     return true;
 }
 
@@ -291,7 +293,9 @@ static bool read_all(GgufReader *r)
     const GgufValue *own = gguf_find(r->gguf, "general.alignment");
     const double alignment = own ? gguf_number(own, 0) : ALIGNMENT;
     if (!(alignment >= 1 && alignment <= MOST_ALIGNMENT))
-        return gguf_refuse(r, "its alignment is no number of bytes");
+        return gguf_refuse(
+            r,
+            "general.alignment is not a number of bytes that is read: the file is damaged" FETCH_AGAIN);
     return !r->is_bad && read_tensors(r, n_tensors, (uint64_t)alignment);
 }
 
@@ -418,8 +422,9 @@ StFile *gguf_parse(Diagnostics *diags, Arena *arena, const char *path, const voi
         if (!row)
             continue;
         if (!publish(gguf, row, tensor)) {
-            tensor_list_refuse(&gguf->list, tensor->name,
-                               "its shape is not that of the heads or gains that the metadata say");
+            tensor_list_refuse(
+                &gguf->list, tensor->name,
+                "its shape does not fit the numbers of heads in the metadata, or it is not a vector of gains");
             return NULL;
         }
         tensor->name = gguf_name_text(arena, row->published, block);

@@ -55,9 +55,12 @@ static bool read_type(Header *h, NpyArray *array)
             array->type = types[i].type;
             return true;
         }
-    return wrong(h, take(h, "'>")    ? "its numbers are big-endian, which is not read"
-                    : take(h, "'|O") ? "its elements are objects of Python, which are not read"
-                                     : "its elements are of a type that is not read");
+    return wrong(
+        h,
+        take(h, "'>")
+            ? "its numbers are big-endian, which is not read: save them as little-endian (x.astype(x.dtype.newbyteorder('<')))"
+        : take(h, "'|O") ? "its elements are objects of Python, which are not read: save numbers"
+                         : "its elements are of a type that is not read: save them as float32");
 }
 
 static bool read_size(Header *h, int64_t *size)
@@ -68,13 +71,13 @@ static bool read_size(Header *h, int64_t *size)
             return wrong(h, "its shape is larger than memory");
         *size = *size * 10 + (*h->at++ - '0');
     }
-    return digits > 0 || wrong(h, "its header has no shape");
+    return digits > 0 || wrong(h, "its header has no shape: the file is damaged");
 }
 
 static bool read_shape(Header *h, NpyArray *array)
 {
     if (!take(h, "("))
-        return wrong(h, "its header has no shape");
+        return wrong(h, "its header has no shape: the file is damaged");
     while (!take(h, ")")) {
         if (array->rank == NPY_MAX_RANK)
             return wrong(h, "it has too many axes");
@@ -82,7 +85,7 @@ static bool read_shape(Header *h, NpyArray *array)
             return false;
         if (!take(h, ",")) {
             if (!take(h, ")"))
-                return wrong(h, "its header has no shape");
+                return wrong(h, "its header has no shape: the file is damaged");
             break;
         }
     }
@@ -99,14 +102,14 @@ static bool read_entry(Header *h, NpyArray *array)
     else if (take(h, "'fortran_order':"))
         is = take(h, "False") || (array->is_fortran = take(h, "True")) ? &h->has_order : NULL;
     if (!is || *is)
-        return wrong(h, "its header is not numpy's");
+        return wrong(h, "its header is not one that numpy.save writes");
     return (*is = true);
 }
 
 static bool read_header(Header *h, NpyArray *array)
 {
     if (!take(h, "{"))
-        return wrong(h, "its header is not numpy's");
+        return wrong(h, "its header is not one that numpy.save writes");
     while (!take(h, "}")) {
         if (!read_entry(h, array))
             return false;
@@ -114,11 +117,11 @@ static bool read_header(Header *h, NpyArray *array)
             continue;
         if (take(h, "}"))
             break;
-        return wrong(h, "its header is not numpy's");
+        return wrong(h, "its header is not one that numpy.save writes");
     }
     skip_blanks(h);
     return (h->has_type && h->has_order && h->has_shape && h->at == h->end) ||
-           wrong(h, "its header is not numpy's");
+           wrong(h, "its header is not one that numpy.save writes");
 }
 
 /* Elements by the shape; false: more than can be. */

@@ -47,7 +47,7 @@ static bool wrong(Machine *m, const char *problem)
 static const unsigned char *take(Machine *m, uint64_t n)
 {
     if ((uint64_t)(m->end - m->at) < n) {
-        wrong(m, "the pickle is cut off: download or copy it again");
+        wrong(m, "the pickle is cut off" FETCH_AGAIN);
         return NULL;
     }
     m->at += n;
@@ -69,7 +69,7 @@ static const char *take_line(Machine *m)
 {
     const unsigned char *end = memchr(m->at, '\n', (size_t)(m->end - m->at));
     if (!end) {
-        wrong(m, "the pickle is cut off: download or copy it again");
+        wrong(m, "the pickle is cut off" FETCH_AGAIN);
         return NULL;
     }
     const char *line = arena_strndup(m->reader.arena, (const char *)m->at, (size_t)(end - m->at));
@@ -106,7 +106,7 @@ static size_t bottom(const Machine *m) { return m->marks.count ? vec_last(m->mar
 static const Pickled *pop(Machine *m)
 {
     if (m->stack.count <= bottom(m)) {
-        wrong(m, "the pickle takes more than it has put");
+        wrong(m, PICKLE_DAMAGED("it takes a value that it has not put"));
         return NULL;
     }
     return m->stack.data[--m->stack.count];
@@ -124,7 +124,7 @@ static const Pickled *top(Machine *m)
 static int64_t above_mark(Machine *m)
 {
     if (!m->marks.count) {
-        wrong(m, "the pickle takes more than it has put");
+        wrong(m, PICKLE_DAMAGED("it takes a value that it has not put"));
         return -1;
     }
     return (int64_t)(m->stack.count - m->marks.data[--m->marks.count]);
@@ -138,7 +138,7 @@ static bool append(Machine *m, PickledKind kind, int64_t n)
     const size_t from = m->stack.count - (size_t)n;
     if ((size_t)n > m->stack.count || from <= bottom(m) || m->stack.data[from - 1]->kind != kind ||
         (kind == PICKLED_DICT && n % 2))
-        return wrong(m, "the pickle adds to something that is no list or dict");
+        return wrong(m, PICKLE_DAMAGED("it adds to a value that is not a list or dict"));
     Pickled *to = (Pickled *)m->stack.data[from - 1]; /* it is of this machine */
     for (size_t i = from; i < m->stack.count; i++)
         vec_push(m->reader.arena, to->items, m->stack.data[i]);
@@ -150,7 +150,7 @@ static bool append(Machine *m, PickledKind kind, int64_t n)
 static bool gather(Machine *m, PickledKind kind, int64_t n)
 {
     if (n < 0 || m->stack.count - bottom(m) < (size_t)n)
-        return wrong(m, "the pickle takes more than it has put");
+        return wrong(m, PICKLE_DAMAGED("it takes a value that it has not put"));
     Pickled *value = pickle_value(&m->reader, kind);
     if (value && n)
         vec_reserve(m->reader.arena, value->items, n);
@@ -167,7 +167,7 @@ static bool memo_put(Machine *m, uint64_t number)
 {
     const Pickled *value = top(m);
     if (!value || number >= m->size)
-        return wrong(m, "the pickle's memo has a number that is too large");
+        return wrong(m, PICKLE_DAMAGED("a number of its memo is too large"));
     while (m->memo.count <= number && !arena_failed(m->reader.arena))
         vec_push(m->reader.arena, m->memo, NULL);
     if (number < m->memo.count)
@@ -178,7 +178,7 @@ static bool memo_put(Machine *m, uint64_t number)
 static bool memo_get(Machine *m, uint64_t number)
 {
     if (number >= m->memo.count || !m->memo.data[number])
-        return wrong(m, "the pickle names a value that it has not put");
+        return wrong(m, PICKLE_DAMAGED("it names a value that it has not put"));
     return push(m, m->memo.data[number]);
 }
 
@@ -232,12 +232,12 @@ static bool push_global(Machine *m, const char *module, const char *name)
     for (int i = 0; both && i < rules->n_globals; i++)
         if (!strcmp(rules->globals[i], both))
             return push_integer(m, PICKLED_GLOBAL, i);
-    return wrong(m,
-                 arena_printf(m->reader.arena,
-                              "it names %s.%s: only tensors and containers are read, and nothing "
-                              "is called",
-                              text_visible_name(m->reader.arena, module),
-                              text_visible_name(m->reader.arena, name)));
+    return wrong(
+        m,
+        arena_printf(
+            m->reader.arena,
+            "it names %s.%s: only tensors and containers are read, and nothing is called" SAVE_STATE,
+            text_visible_name(m->reader.arena, module), text_visible_name(m->reader.arena, name)));
 }
 
 static bool push_line_global(Machine *m)
@@ -252,7 +252,7 @@ static bool push_stack_global(Machine *m)
     if (!module)
         return false;
     if (name->kind != PICKLED_TEXT || module->kind != PICKLED_TEXT)
-        return wrong(m, "the pickle names something by no text");
+        return wrong(m, PICKLE_DAMAGED("it names a class by something that is not a text"));
     return push_global(m, module->text, name->text);
 }
 
@@ -262,7 +262,7 @@ static bool call(Machine *m)
     if (!what)
         return false;
     if (what->kind != PICKLED_GLOBAL || arguments->kind != PICKLED_TUPLE)
-        return wrong(m, "the pickle calls something that is no known function");
+        return wrong(m, PICKLE_DAMAGED("it calls a value that is not a function"));
     return push(m, m->reader.rules->make(&m->reader, (int)what->integer, arguments));
 }
 
@@ -272,7 +272,7 @@ static bool load_persistent(Machine *m)
     if (!id)
         return false;
     if (!m->reader.rules->load)
-        return wrong(m, "the pickle has persistent ids");
+        return wrong(m, "the pickle has persistent ids, which are not read here" SAVE_STATE);
     return push(m, m->reader.rules->load(&m->reader, id));
 }
 
@@ -314,14 +314,13 @@ static bool refuse_opcode(Machine *m, unsigned char opcode)
                  {0x96, "BYTEARRAY8"}, {0x97, "NEXT_BUFFER"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].opcode == opcode)
-            return wrong(m, arena_printf(m->reader.arena,
-                                         "the pickle has the opcode %s, which is "
-                                         "not read",
-                                         names[i].name));
-    return wrong(m, arena_printf(m->reader.arena,
-                                 "the pickle has the byte 0x%02x, which is no "
-                                 "opcode",
-                                 (unsigned)opcode));
+            return wrong(m,
+                         arena_printf(m->reader.arena,
+                                      "the pickle has the opcode %s, which is not read" SAVE_STATE,
+                                      names[i].name));
+    return wrong(m,
+                 arena_printf(m->reader.arena, PICKLE_DAMAGED("the byte 0x%02x is not an opcode"),
+                              (unsigned)opcode));
 }
 
 static bool skip(Machine *m, uint64_t n) { return take(m, n); }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "driver/formats/advice.h"
 
 #include <stdint.h>
 

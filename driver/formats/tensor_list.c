@@ -38,7 +38,9 @@ bool tensor_list_place(TensorList *list, StTensor *tensor, const void *data, uin
     if (!st_count(tensor) || !count_bytes(tensor))
         return tensor_list_refuse(list, name, "its shape has more elements than can be counted");
     if (tensor->blocks && tensor->count % tensor->blocks->elements)
-        return tensor_list_refuse(list, name, "its shape is of no whole blocks");
+        return tensor_list_refuse(
+            list, name,
+            "its rows are not whole blocks of its type: the file is damaged" FETCH_AGAIN);
     if (tensor->bytes > available)
         return tensor_list_refuse(list, name, "its data is cut off" FETCH_AGAIN);
     return true;
@@ -46,7 +48,7 @@ bool tensor_list_place(TensorList *list, StTensor *tensor, const void *data, uin
 
 static bool refuse_twice(TensorList *list, const char *name)
 {
-    return tensor_list_refuse(list, name, "there are two of the name");
+    return tensor_list_refuse(list, name, "the file has two tensors of this name");
 }
 
 bool tensor_list_push(TensorList *list, StTensor tensor)

@@ -2,10 +2,8 @@
 #ifndef DRIVER_FORMATS_TENSOR_LIST_H
 #define DRIVER_FORMATS_TENSOR_LIST_H
 
+#include "driver/formats/advice.h"
 #include "runtime/data/safetensors.h"
-
-#define FETCH_AGAIN \
-    ": download or copy it again" /* behind what is said of a file that is cut off */
 
 typedef struct TensorList {
     Diagnostics *diags;

@@ -255,9 +255,11 @@ StFile *torch_parse_zip(Diagnostics *diags, Arena *arena, const char *path, cons
     const void *order_bytes = order ? zip_checked(zip, order) : little;
     if (!pickle || !order_bytes ||
         (order && (order->size < strlen(little) || memcmp(order_bytes, little, strlen(little))))) {
-        tensor_list_refuse(&r.list, NULL,
-                           pickle ? "its numbers are big-endian, which is not read"
-                                  : "it has no data.pkl");
+        tensor_list_refuse(
+            &r.list, NULL,
+            pickle
+                ? "its numbers are big-endian, which is not read: save it on a little-endian machine"
+                : "it has no data.pkl");
         return NULL;
     }
     uint64_t used;
@@ -310,7 +312,9 @@ StFile *torch_parse_legacy(Diagnostics *diags, Arena *arena, const char *path, c
     }
     const Pickled *little = pickle_member(values[SYSTEM], "little_endian");
     if (little && little->kind == PICKLED_BOOL && !little->integer) {
-        tensor_list_refuse(&r.list, NULL, "its numbers are big-endian, which is not read");
+        tensor_list_refuse(
+            &r.list, NULL,
+            "its numbers are big-endian, which is not read: save it on a little-endian machine");
         return NULL;
     }
     return read_storages(&r, values[KEYS], at, size) ? make_file(&r, values[ROOT]) : NULL;

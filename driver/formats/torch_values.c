@@ -90,9 +90,11 @@ static const Pickled *make_dict(PickleReader *reader, const Pickled *arguments)
     for (size_t i = 0; dict && pairs && i < pairs->items.count; i++) {
         const Pickled *pair = pairs->items.data[i];
         if ((pair->kind != PICKLED_TUPLE && pair->kind != PICKLED_LIST) || pair->items.count != 2)
-            return pickle_problem(reader, "a dict is made of something that is no pairs");
+            return pickle_problem(reader,
+                                  PICKLE_DAMAGED("a dict is made of values that are not pairs"));
         if (!values->left--)
-            return pickle_problem(reader, "its dicts have more items than the pickle");
+            return pickle_problem(
+                reader, PICKLE_DAMAGED("its dicts have more items than the file could hold"));
         vec_push(reader->arena, dict->items, pair->items.data[0]);
         vec_push(reader->arena, dict->items, pair->items.data[1]);
     }
@@ -109,7 +111,7 @@ static const Pickled *make_size(PickleReader *reader, const Pickled *arguments)
 {
     if (arguments->items.count == 1 && arguments->items.data[0]->kind == PICKLED_TUPLE)
         return arguments->items.data[0];
-    return pickle_problem(reader, "a torch.Size is of no tuple");
+    return pickle_problem(reader, PICKLE_DAMAGED("a torch.Size is not made of a tuple"));
 }
 
 static const Pickled *make_nothing(PickleReader *reader, const Pickled *arguments)
@@ -154,7 +156,7 @@ static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments
     int strides = 0;
     if (n < 4 || argument[0]->kind != PICKLED_OBJECT || argument[0]->integer != TORCH_STORAGE ||
         argument[1]->kind != PICKLED_INTEGER || argument[1]->integer < 0)
-        return pickle_problem(reader, "a tensor has no storage, or no place in it");
+        return pickle_problem(reader, PICKLE_DAMAGED("a tensor has no storage, or no place in it"));
     TorchTensor *tensor = ARENA_NEW(reader->arena, TorchTensor);
     if (!tensor)
         return NULL;
@@ -178,7 +180,7 @@ static const Pickled *make_parameter(PickleReader *reader, const Pickled *argume
     const Pickled *data = arguments->items.count ? arguments->items.data[0] : NULL;
     return data && data->kind == PICKLED_OBJECT && data->integer == TORCH_TENSOR
                ? data
-               : pickle_problem(reader, "a parameter is of no tensor");
+               : pickle_problem(reader, PICKLE_DAMAGED("a parameter is not made of a tensor"));
 }
 
 /* (function, type, arguments, state): what the function makes, if it makes tensors. */
@@ -187,7 +189,8 @@ static const Pickled *make_of_type(PickleReader *reader, const Pickled *argument
     const Pickled *const *argument = arguments->items.data;
     if (arguments->items.count < 3 || argument[0]->kind != PICKLED_GLOBAL ||
         makers[argument[0]->integer] != make_tensor || argument[2]->kind != PICKLED_TUPLE)
-        return pickle_problem(reader, "a tensor is of a class of its own");
+        return pickle_problem(
+            reader, "a tensor has a Python class of its own, which is not read" SAVE_STATE);
     return make_tensor(reader, argument[2]);
 }
 
@@ -195,9 +198,9 @@ static const Pickled *make_global(PickleReader *reader, int global, const Pickle
 {
     Maker *make = makers[global];
     return make ? make(reader, arguments)
-                : pickle_problem(reader,
-                                 arena_printf(reader->arena, "it calls %s, which is not read",
-                                              globals[global]));
+                : pickle_problem(reader, arena_printf(reader->arena,
+                                                      "it calls %s, which is not read" SAVE_STATE,
+                                                      globals[global]));
 }
 
 /* ---- storages ---- */
@@ -234,7 +237,7 @@ static TorchStorage *make_part(PickleReader *reader, TorchStorage *whole, const 
         view->items.data[1]->kind != PICKLED_INTEGER ||
         view->items.data[2]->kind != PICKLED_INTEGER || view->items.data[1]->integer < 0 ||
         view->items.data[2]->integer < 0) {
-        pickle_problem(reader, "a part of a storage has no place or size");
+        pickle_problem(reader, PICKLE_DAMAGED("a part of a storage has no place or size"));
         return NULL;
     }
     TorchStorage *part = ARENA_NEW(reader->arena, TorchStorage);
@@ -256,15 +259,16 @@ static const Pickled *load_storage(PickleReader *reader, const Pickled *id)
     const char *key = id->kind == PICKLED_TUPLE && n >= 5 ? key_text(reader, item[2]) : NULL;
     if (!key || item[0]->kind != PICKLED_TEXT || strcmp(item[0]->text, "storage") ||
         item[4]->kind != PICKLED_INTEGER || item[4]->integer < 0)
-        return pickle_problem(reader, "a persistent id is of no storage");
+        return pickle_problem(reader, PICKLE_DAMAGED("a persistent id does not name a storage"));
     StType type = type_of(item[1]);
     if (is_global(item[1], "torch.storage UntypedStorage"))
         type = ST_U8;
     if (type == ST_COUNT)
-        return pickle_problem(reader, "a storage is of no type that is read");
+        return pickle_problem(reader, "a storage has an element type that is not read" SAVE_STATE);
     TorchStorage *storage = find_storage(reader, key, type, item[4]->integer);
     if (!storage)
-        return pickle_problem(reader, "two storages of one name differ in type or size");
+        return pickle_problem(reader,
+                              PICKLE_DAMAGED("two storages of one name differ in type or size"));
     if (n > 5 && item[5]->kind != PICKLED_NONE && !(storage = make_part(reader, storage, item[5])))
         return NULL;
     return make_object(reader, TORCH_STORAGE, storage);

@@ -2,6 +2,7 @@
 #include "driver/formats/zip.h"
 
 #include "base/budget.h"
+#include "driver/formats/advice.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -64,7 +65,8 @@ static bool find_directory(const ZipReader *r, uint64_t *at, uint64_t *bytes, ui
 {
     const unsigned char *end = find_end(r->bytes, r->size);
     if (!end)
-        return zip_refuse(r->zip, NULL, "the archive is cut off: it has no directory");
+        return zip_refuse(r->zip, NULL,
+                          "the archive has no directory, so it is cut off" FETCH_AGAIN);
     *n = number(end + 10, 2);
     *bytes = number(end + 12, 4);
     *at = number(end + 16, 4);
@@ -73,13 +75,16 @@ static bool find_directory(const ZipReader *r, uint64_t *at, uint64_t *bytes, ui
     if (locator && has_mark(locator, 6, 7)) {
         const uint64_t at64 = number(locator + 8, 8);
         if (at64 > r->size || r->size - at64 < END64_BYTES || !has_mark(r->bytes + at64, 6, 6))
-            return zip_refuse(r->zip, NULL, "the archive's 64-bit directory is damaged");
+            return zip_refuse(r->zip, NULL,
+                              "the archive's 64-bit directory is damaged" FETCH_AGAIN);
         *n = number(r->bytes + at64 + 32, 8);
         *bytes = number(r->bytes + at64 + 40, 8);
         *at = number(r->bytes + at64 + 48, 8);
     }
     return (*at <= r->size && *bytes <= r->size - *at && *n <= MOST_ENTRIES) ||
-           zip_refuse(r->zip, NULL, "the archive's directory lies outside the file");
+           zip_refuse(
+               r->zip, NULL,
+               "the archive's directory lies outside the file, which is cut off or damaged" FETCH_AGAIN);
 }
 
 /* Sizes and place that are too large for the header are in an extra field, those alone. */
@@ -112,14 +117,18 @@ static bool place_data(const ZipReader *r, ZipEntry *entry, const unsigned char 
                        uint64_t local)
 {
     if (local > r->size || r->size - local < LOCAL_BYTES || !has_mark(r->bytes + local, 3, 4))
-        return zip_refuse(r->zip, entry->name, "its header lies outside the file");
+        return zip_refuse(
+            r->zip, entry->name,
+            "its header lies outside the file, which is cut off or damaged" FETCH_AGAIN);
     const unsigned char *at = r->bytes + local;
     const uint64_t skip = LOCAL_BYTES + number(at + 26, 2) + number(at + 28, 2);
     if (skip > r->size - local || entry->packed > r->size - local - skip)
-        return zip_refuse(r->zip, entry->name, "it is cut off");
+        return zip_refuse(r->zip, entry->name, "it is cut off" FETCH_AGAIN);
     const uint64_t name = number(header + 28, 2);
     if (number(at + 26, 2) != name || memcmp(at + LOCAL_BYTES, header + FILE_BYTES, name))
-        return zip_refuse(r->zip, entry->name, "the directory gives the place of another file");
+        return zip_refuse(
+            r->zip, entry->name,
+            "the directory gives the place of another file, so the archive is damaged" FETCH_AGAIN);
     entry->data = at + skip;
     return true;
 }
@@ -129,10 +138,10 @@ static bool read_file(const ZipReader *r, const unsigned char **at, const unsign
 {
     const unsigned char *h = *at;
     if (end - h < FILE_BYTES || !has_mark(h, 1, 2))
-        return zip_refuse(r->zip, NULL, "the archive's directory is damaged");
+        return zip_refuse(r->zip, NULL, "the archive's directory is damaged" FETCH_AGAIN);
     const uint64_t name = number(h + 28, 2), extra = number(h + 30, 2), comment = number(h + 32, 2);
     if ((uint64_t)(end - h) - FILE_BYTES < name + extra + comment)
-        return zip_refuse(r->zip, NULL, "the archive's directory is damaged");
+        return zip_refuse(r->zip, NULL, "the archive's directory is damaged" FETCH_AGAIN);
     ZipEntry *entry = ARENA_NEW(r->zip->arena, ZipEntry);
     const char *text = arena_strndup(r->zip->arena, (const char *)h + FILE_BYTES, name);
     if (!entry || !text)
@@ -146,17 +155,21 @@ static bool read_file(const ZipReader *r, const unsigned char **at, const unsign
     *at = h + FILE_BYTES + name + extra + comment;
     if (!read_64(h + FILE_BYTES + name, extra,
                  (uint64_t *const[]){&entry->size, &entry->packed, &local}))
-        return zip_refuse(r->zip, entry->name, "its 64-bit sizes are damaged");
+        return zip_refuse(r->zip, entry->name, "its 64-bit sizes are damaged" FETCH_AGAIN);
     if (text_ends(entry->name, "/"))
         return true;
     if (number(h + 8, 2) & ENCRYPTED)
-        return zip_refuse(r->zip, entry->name, "it is encrypted");
+        return zip_refuse(r->zip, entry->name,
+                          "it is encrypted, which is not read: save it without a password");
     if (entry->method != STORED && entry->method != DEFLATED)
-        return zip_refuse(r->zip, entry->name, "it is packed by a method that is not read");
+        return zip_refuse(
+            r->zip, entry->name,
+            "it is compressed by a method that is not read: save it uncompressed, or with deflate");
     if (entry->method == STORED && entry->packed != entry->size)
-        return zip_refuse(r->zip, entry->name, "its two sizes differ");
+        return zip_refuse(r->zip, entry->name,
+                          "its two sizes differ, though it is stored uncompressed" FETCH_AGAIN);
     if (map_has(&r->zip->index, entry->name))
-        return zip_refuse(r->zip, entry->name, "there are two of the name");
+        return zip_refuse(r->zip, entry->name, "the archive has two files of this name");
     map_set(&r->zip->index, entry->name, entry);
     vec_push(r->zip->arena, r->zip->entries, entry);
     return place_data(r, entry, h, local);
@@ -240,7 +253,7 @@ const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
     unsigned char *out = arena_alloc(zip->arena, (size_t)entry->size + 1);
     if (!out || inflate_all(entry, out))
         return out;
-    zip_refuse(zip, entry->name, "it is cut off, or longer than the archive says");
+    zip_refuse(zip, entry->name, "it is cut off, or longer than the archive says" FETCH_AGAIN);
     return NULL;
 }
 
@@ -249,6 +262,6 @@ const void *zip_checked(ZipArchive *zip, const ZipEntry *entry)
     const unsigned char *bytes = zip_bytes(zip, entry);
     if (!bytes || crc32_z(0, bytes, (z_size_t)entry->size) == entry->crc)
         return bytes;
-    zip_refuse(zip, entry->name, "it is damaged: its checksum does not match");
+    zip_refuse(zip, entry->name, "it is damaged (its checksum does not match)" FETCH_AGAIN);
     return NULL;
 }

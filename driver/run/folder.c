@@ -224,7 +224,7 @@ static bool load_params(Job *job, RunFolder *run)
 static bool load_one(Job *job, RunFolder *run, const char *checkpoint)
 {
     if (run->weights && checkpoint)
-        return job_error(job, "--weights and --checkpoint both name the params");
+        return job_error(job, "--weights and --checkpoint both name the params: give one of them");
     run->checkpoint = run->weights ? run->weights : run_checkpoint(job, run->path, checkpoint);
     if (!run->checkpoint)
         return false;

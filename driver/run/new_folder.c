@@ -45,7 +45,7 @@ static void remove_left(NewFolder *new, const char *parent, const char *name)
     if (lock < 0)
         return;
     diag_remark(&new->job->diags, (Loc){0},
-                "%s was left half written by a process that is no more, and is removed", path);
+                "removed %s: an earlier process ended while it wrote it", path);
     file_remove_tree(path);
     close(lock);
 }

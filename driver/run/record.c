@@ -164,7 +164,8 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record)
                          "%s: \"quantised\" is '%s'; expected " QUANT_WORDS
                          ": restore the file from a copy, or use the tfc that wrote it",
                          path, record->quantised);
-    return ok || job_error(job, "%s: not what tfc train writes", path);
+    return ok ||
+           job_error(job, "%s is damaged, or was not written by tfc: restore it from a copy", path);
 }
 
 static const char *find_fact(const RunFacts *facts, const char *name)

@@ -38,9 +38,11 @@ static bool grow(Export *x, Target *target, const Piece *piece)
 {
     const WeightPart *part = piece->part;
     if (target->pieces.count && part->rank != target->rank)
-        return job_error(x->job, "the params '%s' and '%s' are both '%s' there, of %d and %d axes",
-                         target->pieces.data[0].param->name, piece->param->name, target->name,
-                         target->rank, part->rank);
+        return job_error(
+            x->job,
+            "the weights block reads the params '%s' and '%s' from one tensor, '%s', as %d and as %d axes: give them one form, or tensors of their own",
+            target->pieces.data[0].param->name, piece->param->name, target->name, target->rank,
+            part->rank);
     target->rank = part->rank;
     for (int i = 0; i < part->rank; i++) {
         int64_t end = part->axes[i].their_begin + part->axes[i].size;
@@ -58,11 +60,10 @@ static bool add_param(Export *x, const Model *model, const StoreTensor *param)
     for (int p = 0; p < map->n_parts; p++) {
         const char *name = map->parts[p].theirs[0];
         if (map->parts[p].multiplies) {
-            diag_error(&x->job->diags, map->loc,
-                       "the param '%s' is a product with '%s': what its tensors were cannot be "
-                       "told from it, so it is not exported under these names; the checkpoint of a "
-                       "run has it under its own",
-                       param->name, name);
+            diag_error(
+                &x->job->diags, map->loc,
+                "the weights block makes the param '%s' a product with '%s', and the factors cannot be found again: this export leaves no place for it; the checkpoint of a run holds the param itself",
+                param->name, name);
             return false;
         }
         Target *target = map_get(&x->by_name, name);
@@ -91,17 +92,19 @@ static bool fill(Export *x, const Target *target, double *data, double *again, u
             if (!memcmp(&again[e], &untouched, sizeof untouched))
                 continue;
             if (written[e] && memcmp(&data[e], &again[e], sizeof data[e]))
-                return job_error(x->job,
-                                 "'%s' is one tensor there, but the params that give it differ: "
-                                 "'%s' and one before it",
-                                 target->name, piece->param->name);
+                return job_error(
+                    x->job,
+                    "the weights block reads '%s' into '%s' and into another param, and these differ now: one tensor cannot hold both; the checkpoint of a run does",
+                    target->name, piece->param->name);
             data[e] = again[e];
             written[e] = 1;
         }
     }
     return !memchr(written, 0, (size_t)target->count) ||
-           job_error(x->job, "the params do not fill '%s', of which '%s' is a slice", target->name,
-                     target->pieces.data[0].param->name);
+           job_error(
+               x->job,
+               "the params do not fill the tensor '%s', of which '%s' is a slice: the rest of it is not in the model",
+               target->name, target->pieces.data[0].param->name);
 }
 
 /* The elements as the file holds them; malloc'd. */

@@ -49,8 +49,11 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     const Module *module = t->session.model->module;
     t->ports = ports_of(module);
     bool has_tokens = t->ports.source || t->ports.target;
-    bool ok = t->session.model->has_loss ||
-              job_error(job, "%s: the model has no loss to train by", options->model);
+    bool ok =
+        t->session.model->has_loss ||
+        job_error(
+            job, "%s: the model has no loss to train by: `loss = …` says what training makes small",
+            options->model);
     ok = ok && ((!has_tokens && !t->ports.is_table) ||
                 ports_feed(&t->ports, session_function(&t->session, "loss"), &job->diags));
     ok = ok && session_can_train(&t->session) && training_check_predictions(t);

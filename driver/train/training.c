@@ -257,8 +257,10 @@ static bool load_run(Training *t, bool changed)
     }
     tell_slots(t, &slots, last);
     if (t->state.config != config && !changed)
-        return job_error(t->job, "%s is not of the training that %s/run.json tells of", last,
-                         o->out);
+        return job_error(
+            t->job,
+            "%s belongs to another training than the one of %s/run.json: put back the checkpoint of this run, or begin another by --weights",
+            last, o->out);
     t->state.config = config;
     t->state.seed = (uint64_t)o->seed;
     return true;

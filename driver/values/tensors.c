@@ -264,7 +264,8 @@ static bool make_dims(Binding *binding, const TfcProgram *program)
 {
     for (int32_t d = 0; d < program->n_given; d++)
         if (!binding_dim(binding, program->dims[d].name))
-            return job_error(binding->job, "nothing tells how long the dimension %s is",
+            return job_error(binding->job,
+                             "no input has the dimension %s, so its length is unknown",
                              program->dims[d].name);
     for (int32_t d = program->n_given; d < program->n_dims; d++) {
         BoundDim made;

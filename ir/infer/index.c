@@ -108,8 +108,8 @@ bool infer_lookup_add(const Infer *in, Type *type)
     if (!looked_up(in, &to, infer_arg(in, 1), &from))
         return false;
     if (!type_same_shape(&from, rows))
-        return infer_fail(in, "rows %s are not what positions %s give of %s", infer_text(in, rows),
-                          infer_text(in, infer_arg(in, 1)), infer_text(in, &to));
+        return infer_fail(in, "the rows have shape %s; these positions of %s give %s",
+                          infer_text(in, rows), infer_text(in, &to), infer_text(in, &from));
     *type = to;
     return true;
 }
@@ -126,7 +126,9 @@ bool infer_top_k(const Infer *in, Type *type)
         fits = dim_equal(x->dims[i], shape->dims[i]);
     *type = type_of(DT_I32, shape->rank, shape->dims);
     if (!fits)
-        return infer_fail(in, "of %s there is no %s", infer_text(in, x), infer_text(in, type));
+        return infer_fail(
+            in, "the positions in %s cannot be %s: all axes but the last have the same length",
+            infer_text(in, x), infer_text(in, type));
     Dim n = x->dims[x->rank - 1], k = shape->dims[shape->rank - 1];
     return !dim_is_const(k) || !dim_is_const(n) || k.size <= n.size ||
            infer_fail(in, "the last axis of %s has fewer than %lld elements", infer_text(in, x),

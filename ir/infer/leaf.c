@@ -35,14 +35,14 @@ bool infer_declared(const Infer *in, Type *type)
     default: { /* size, lengths */
         const Attr *dim = infer_attr(in, ATTR_dim);
         if (!dim || dim->i < 0 || (size_t)dim->i >= in->module->symbols.count)
-            return dim ? infer_fail(in, "no such dimension") : false;
+            return dim ? infer_fail(in, "the module does not declare its dimension") : false;
         int batch = in->module->symbols.data[dim->i].batch;
         bool fits = op->kind == OP_size ? type->rank == 0
                                         : batch != NO_SYMBOL && count_long(type, &along) == 1 &&
                                               along.symbol == batch;
         return fits ? true
-                    : infer_fail(in, "of %s cannot be %s", in->module->symbols.data[dim->i].name,
-                                 infer_text(in, type));
+                    : infer_fail(in, "of the dimension %s it cannot have the type %s",
+                                 in->module->symbols.data[dim->i].name, infer_text(in, type));
     }
     }
 }

@@ -11,7 +11,8 @@ const Attr *infer_shape(const Infer *in)
                 ? shape->dims[i].size < 0
                 : shape->dims[i].symbol < 0 ||
                       (size_t)shape->dims[i].symbol >= in->module->symbols.count) {
-            infer_fail(in, "the shape has no dimension like that");
+            infer_fail(
+                in, "the shape has a dimension below 0, or one that the module does not declare");
             return NULL;
         }
     return shape;

@@ -154,7 +154,7 @@ static Value *build_op(Step *s, Op *op, Roles roles)
         return build_looked_up(s, op, roles);
     if (op->kind == OP_top_k)
         return build_chosen(s, op, roles);
-    return refuse(s, op, "it is not position-wise");
+    return refuse(s, op, "it reads other positions than its own");
 }
 
 int count_times(const Step *s, const Value *v)

@@ -78,8 +78,8 @@ LineResult line_reader_next(LineReader *r)
         return check_line(r, line);
     if (status == LINE_END)
         return (LineResult){.status = LINE_END, .number = number};
-    return failed(r, r->buffer.error
-                         ? strerror(r->buffer.error)
-                         : arena_printf(r->messages, "line %lld goes on and on: this is no text",
-                                        (long long)number));
+    return failed(r, r->buffer.error ? strerror(r->buffer.error)
+                                     : arena_printf(r->messages,
+                                                    "line %lld has no end: this is not a text file",
+                                                    (long long)number));
 }

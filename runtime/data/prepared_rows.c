@@ -116,7 +116,8 @@ bool prepared_load_shard(Diagnostics *diags, Arena *arena, const Prepared *p, in
     for (int c = 0; c < rows->options.n_columns; c++)
         sizes[c] = column_below(&rows->options.columns[c], rows->vocab);
     if (ok && !is_of(&shard, p, &p->shards.data[i])) {
-        diag_error(diags, (Loc){0}, "%s: it is not the file that prepared.json tells of", path);
+        diag_error(diags, (Loc){0},
+                   "%s: it is another file than the one that prepared.json records", path);
         ok = false;
     }
     ok = ok && token_shard_check(diags, &shard, vocab_size(source), vocab_size(target), sizes);

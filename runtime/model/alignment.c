@@ -36,8 +36,9 @@ static int run_pair(TfcSession *session, const TfcProgram *program, const Side s
                     const float **weights)
 {
     TfcWord in[MOST_DIMS + MOST_INPUTS] = {{0}}, out = {0};
-    if (program->n_dims > MOST_DIMS || program->n_inputs > MOST_INPUTS || program->n_outputs != 1)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
+    int status = words_check_number(program);
+    if (status)
+        return status;
     for (int32_t d = 0; d < program->n_given; d++) {
         const Side *side = side_of_dim(program, d, sides);
         in[d] = side ? (TfcWord){.data = &side->n} : (TfcWord){.extent = 1};
@@ -46,7 +47,7 @@ static int run_pair(TfcSession *session, const TfcProgram *program, const Side s
         for (int k = 0; k < 2; k++)
             if (!strcmp(program->inputs[i].name, sides[k].input))
                 in[program->n_given + i].data = sides[k].ids;
-    int status = session_run_function(session, TFC_ALIGNMENT, in, &out);
+    status = session_run_function(session, TFC_ALIGNMENT, in, &out);
     *weights = status ? NULL : out.data;
     return status;
 }

@@ -268,8 +268,8 @@ static int check_said(const RecordReader *r, int32_t dim)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s_lengths is NULL", name);
     for (int64_t i = 0; i < r->n; i++)
         if (lengths[i] < 0)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s_lengths[%lld] is %d", name, (long long)i,
-                                  lengths[i]);
+            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s_lengths[%lld] is %d; expected 0 or more",
+                                  name, (long long)i, lengths[i]);
     return TFC_OK;
 }
 
@@ -283,7 +283,8 @@ static int read_record_words(RecordReader *r, const TfcWord *records)
             r->words[d] = *records++;
     r->n = r->words[rows_dim(program)].extent;
     if (r->n < 0 || r->n > INT32_MAX)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld",
+        return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                              "the dimension %s is %lld; expected 0 to 2^31 - 1",
                               program->dims[rows_dim(program)].name, (long long)r->n);
     for (int32_t d = 0; !status && d < program->n_given; d++)
         if (program->dims[d].batch >= 0 && records_say_lengths(program, r->columns, d))
@@ -340,9 +341,9 @@ int columns_read(TfcSession *session, const TfcWord *records, Arena *arena, TfcW
     if (!program || !loaded_reads_columns(session->loaded))
         return tfc_model_fail(TFC_ERROR_FUNCTION, "%s generates nothing from records",
                               session->loaded->model->name);
-    if (program->n_inputs > MOST_INPUTS || program->n_dims > MOST_DIMS)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
-    int status = read_record_words(&reader, records);
+    int status = words_check_number(program);
+    if (!status)
+        status = read_record_words(&reader, records);
     if (!status)
         take_lengths(&reader);
     return status ? status : check_agree(&reader);

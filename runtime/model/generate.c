@@ -71,13 +71,14 @@ static int check_lists(const TfcModel *model, int32_t n, const Lists *lists)
 {
     int64_t total = 0;
     if (n < 0 || (n > 0 && !lists->lengths))
-        return n < 0 ? tfc_model_fail(TFC_ERROR_ARGUMENT, "n is %d", n)
+        return n < 0 ? tfc_model_fail(TFC_ERROR_ARGUMENT, "n is %d; expected 0 or more", n)
                      : tfc_model_need(NULL, lists->lengths_name);
     for (int32_t i = 0; i < n; i++) {
         int32_t length = lists->lengths[i];
         if (length < 0 || (total += length) > INT32_MAX)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s[%d] is %d%s", lists->lengths_name, i,
-                                  length, length < 0 ? "" : ": all of them together pass 2^31 - 1");
+            return tfc_model_fail(
+                TFC_ERROR_ARGUMENT, "%s[%d] is %d%s", lists->lengths_name, i, length,
+                length < 0 ? "; expected 0 or more" : ": all of them together pass 2^31 - 1");
         if (length > lists->longest)
             return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s[%d] is %d: the model takes %lld at most",
                                   lists->lengths_name, i, length, (long long)lists->longest);
@@ -128,7 +129,8 @@ static int begin_decoding(TfcSession *session, const Sources *sources, int32_t n
 
 static int check_slots(int32_t slots)
 {
-    return slots < 0 ? tfc_model_fail(TFC_ERROR_ARGUMENT, "slots is %d", slots) : TFC_OK;
+    return slots < 0 ? tfc_model_fail(TFC_ERROR_ARGUMENT, "slots is %d; expected 0 or more", slots)
+                     : TFC_OK;
 }
 
 static int encode_all(TfcSession *session, int32_t n, const int32_t *lengths, const int32_t *ids,
@@ -205,14 +207,18 @@ static int check_rows(TfcSession *session, int32_t n, const int32_t *sentence, c
     for (int32_t r = 0; !status && r < n; r++) {
         int32_t of = sentence ? sentence[r] : slot[r];
         if (slot[r] < 0 || slot[r] >= session->n_slots)
-            status = tfc_model_fail(TFC_ERROR_ARGUMENT, "slot[%d] is %d of %d slots", r, slot[r],
-                                    session->n_slots);
+            status = tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                    "slot[%d] is %d: slots go from 0, and the session has %d", r,
+                                    slot[r], session->n_slots);
         else if (of < 0 || of >= session->n_sentences)
-            status = tfc_model_fail(TFC_ERROR_ARGUMENT, "sentence[%d] is %d of %d sentences", r, of,
-                                    session->n_sentences);
+            status =
+                tfc_model_fail(TFC_ERROR_ARGUMENT,
+                               "sentence[%d] is %d: sentences go from 0, and the session has %d", r,
+                               of, session->n_sentences);
         else if (session->is_fed[slot[r]])
-            status = tfc_model_fail(TFC_ERROR_ARGUMENT, "slot[%d] is %d, as in a row before it", r,
-                                    slot[r]);
+            status = tfc_model_fail(
+                TFC_ERROR_ARGUMENT,
+                "slot[%d] is %d, as in a row before it: a slot takes one token a step", r, slot[r]);
         else {
             session->is_fed[slot[r]] = 1;
             marked = r + 1;
@@ -232,10 +238,11 @@ static int feed_tokens(TfcSession *session, int32_t n, const int32_t *sentence, 
     if (!refreshed)
         return tfc_model_no_memory();
     if (session->n_slots < 0)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT,
-                              "decoding has not begun, or what it began with is over");
+        return tfc_model_fail(
+            TFC_ERROR_ARGUMENT,
+            "decoding has not begun, or what it began with is over: call encode or, without an encoder, decode_begin first");
     if (n < 0)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "n is %d", n);
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "n is %d; expected 0 or more", n);
     int status = n ? tfc_model_need(slot, "slot") : TFC_OK;
     if (!status && n)
         status = tfc_model_need(token, "token");
@@ -270,11 +277,13 @@ int tfc_model_decode_step(TfcSessionHandle *handle, int32_t n, const int32_t *se
 static int copy_slot(TfcSession *session, int32_t from, int32_t to)
 {
     if (session->n_slots < 0)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT,
-                              "decoding has not begun, or what it began with is over");
+        return tfc_model_fail(
+            TFC_ERROR_ARGUMENT,
+            "decoding has not begun, or what it began with is over: call encode or, without an encoder, decode_begin first");
     if (from < 0 || to < 0 || from >= session->n_slots || to >= session->n_slots)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "from slot %d to slot %d of %d slots", from, to,
-                              session->n_slots);
+        return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                              "from is %d and to is %d: slots go from 0, and the session has %d",
+                              from, to, session->n_slots);
     if (from != to)
         session->stepper.copy(session->stepper.self, from, to);
     return TFC_OK;

@@ -283,7 +283,9 @@ static int set_program_search(const Predicting *p)
     const PredictOptions *o = p->options;
     Text lexicon = {0};
     if (o->separator && !o->lexicon)
-        return predict_fails(p, "--separator is between the words of --lexicon");
+        return predict_fails(
+            p,
+            "--separator is for --lexicon, whose words it separates: add that, or leave --separator out");
     if (o->lexicon && !read_text(o->lexicon, &lexicon)) {
         fprintf(stderr, "%s: cannot read %s: %s\n", p->program, o->lexicon, strerror(errno));
         text_free(&lexicon);

@@ -196,8 +196,9 @@ static int run_batch(TfcSession *session, const TfcTextInput *input, const TextB
     if (!program)
         return TFC_ERROR_FUNCTION;
     const TfcPort *port = text_port(program, input);
-    if (!port || program->n_dims > MOST_DIMS || program->n_inputs > MOST_INPUTS)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
+    int status = words_check_number(program);
+    if (status)
+        return status;
     for (int32_t d = 0; d < program->n_given; d++)
         in[d] = d == port->shape.dims[1].dim ? (TfcWord){.data = batch->lengths}
                                              : (TfcWord){.extent = batch->n};
@@ -403,7 +404,8 @@ int tfc_model_predict_texts(TfcSessionHandle *handle, int64_t n_texts, const cha
     if (!status)
         status = tfc_model_need(n, "n");
     if (!status && n_texts < 0)
-        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "n_texts is %lld", (long long)n_texts);
+        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "n_texts is %lld; expected 0 or more",
+                                (long long)n_texts);
     if (!status && n_texts)
         status = tfc_model_need(texts, "texts");
     TfcSession *session = status ? NULL : session_enter(handle, USE_READ, &status);

@@ -157,9 +157,9 @@ int records_of_json(const TfcModel *model, const TfcProgram *encode, const char 
     int32_t *lengths[MOST_DIMS] = {NULL};
     bool known[MOST_DIMS] = {false};
     TfcWord *at = out;
-    if (encode->n_dims > MOST_DIMS || encode->n_inputs > MOST_INPUTS)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
-    int status = read_records(&records, text, length);
+    int status = words_check_number(encode);
+    if (!status)
+        status = read_records(&records, text, length);
     for (int32_t d = 0; !status && d < encode->n_given; d++) {
         if (encode->dims[d].batch < 0)
             *at++ = (TfcWord){.extent = records.n};

@@ -267,23 +267,23 @@ static int check_numbers(const TfcProgram *program, Exec *exec, const TfcWord *o
 static int run_train_step(TfcSession *session, TfcFunction function, const TfcWord *in,
                           TfcWord *out)
 {
-    enum { MOST_WORDS = MOST_DIMS + MOST_INPUTS };
     TfcLoaded *loaded = session->loaded;
     const TfcProgram *program = session_program(session, function);
     if (!program)
         return TFC_ERROR_FUNCTION;
-    if (program->n_dims + program->n_inputs > MOST_WORDS)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs");
+    int status = words_check_number(program);
+    if (status)
+        return status;
     Exec *exec = tfc_model_start_training(loaded, program) && session_refresh(session)
                      ? executor(session, function, program)
                      : NULL;
     if (!exec)
         return tfc_model_no_memory();
     const int64_t step = loaded->training.step + 1;
-    TfcWord words[MOST_WORDS];
+    TfcWord words[MOST_DIMS + MOST_INPUTS];
     put_step(program, in, step, words);
     exec_set_rng(exec, in[0].seed, (uint64_t)step);
-    int status = session_run(session, program, exec, words, out);
+    status = session_run(session, program, exec, words, out);
     if (!status)
         status = check_numbers(program, exec, out, step);
     if (status)

@@ -160,6 +160,8 @@ bool session_refresh(TfcSession *session);
  * store. false: memory ran out. */
 bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params);
 enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that session_run takes */
+/* Checks that the program has no more of these. Returns a TfcStatus. (words.c) */
+int words_check_number(const TfcProgram *program);
 /* Runs a program on the words of a call and gives its results; all words are checked before the
  * program runs. Returns a TfcStatus. (words.c) */
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,

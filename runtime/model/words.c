@@ -33,9 +33,9 @@ static int check_lengths(const TfcProgram *program, int32_t d, const int32_t *le
     for (int64_t b = 0; b < rows; b++) {
         dim->extent = lengths[b] > dim->extent ? lengths[b] : dim->extent;
         if (lengths[b] < 0 || (dim->total += lengths[b]) > INT32_MAX)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s_lengths[%lld] is %d%s", name,
-                                  (long long)b, lengths[b],
-                                  lengths[b] < 0 ? "" : ": all of them together pass 2^31 - 1");
+            return tfc_model_fail(
+                TFC_ERROR_ARGUMENT, "%s_lengths[%lld] is %d%s", name, (long long)b, lengths[b],
+                lengths[b] < 0 ? "; expected 0 or more" : ": all of them together pass 2^31 - 1");
     }
     return TFC_OK;
 }
@@ -48,7 +48,8 @@ static int read_given(const TfcProgram *program, const TfcWord *words, TfcDim *d
         if (is_ragged(program, d))
             continue;
         if (extent < 0 || extent > INT32_MAX)
-            return tfc_model_fail(TFC_ERROR_ARGUMENT, "the dimension %s is %lld",
+            return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                  "the dimension %s is %lld; expected 0 to 2^31 - 1",
                                   program->dims[d].name, (long long)extent);
         dims[d] = (TfcDim){.extent = extent, .total = extent};
     }
@@ -305,12 +306,22 @@ static void get_outputs(const TfcProgram *program, Exec *exec, TfcWord *out)
     }
 }
 
+int words_check_number(const TfcProgram *program)
+{
+    return program->n_inputs <= MOST_INPUTS && program->n_dims <= MOST_DIMS
+               ? TFC_OK
+               : tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                "the function has %d inputs and %d dimensions, and a call of a "
+                                "library takes %d and %d at most: tfc run computes it",
+                                program->n_inputs, program->n_dims, MOST_INPUTS, MOST_DIMS);
+}
+
 int words_check(const TfcModel *model, const TfcProgram *program, const TfcWord *in)
 {
     TfcDim dims[MOST_DIMS];
-    int status = program->n_inputs > MOST_INPUTS || program->n_dims > MOST_DIMS
-                     ? tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
-                     : read_dims(program, in, dims);
+    int status = words_check_number(program);
+    if (!status)
+        status = read_dims(program, in, dims);
     if (!status)
         status = check_positions(model, program, dims);
     const InputWords words = {model, program, in, dims};
@@ -335,9 +346,9 @@ int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, cons
 {
     Scalar scalars[MOST_INPUTS];
     TfcDim dims[MOST_DIMS];
-    int status = program->n_inputs > MOST_INPUTS || program->n_dims > MOST_DIMS
-                     ? tfc_model_fail(TFC_ERROR_ARGUMENT, "too many inputs")
-                     : read_dims(program, in, dims);
+    int status = words_check_number(program);
+    if (!status)
+        status = read_dims(program, in, dims);
     if (!status)
         status = check_positions(session->loaded->model, program, dims);
     for (int32_t i = 0; !status && i < program->n_inputs; i++)

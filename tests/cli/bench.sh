@@ -59,7 +59,7 @@ refused '4:5 45\n' 'sentence 2 is not SOURCE:TARGET'
 refused '4:99999999999\n' 'sentence 1 is not SOURCE:TARGET'
 refused '4:5\n\n' 'wrong:2:.*without a sentence'
 refused '' 'no batch in it'
-refuses 2 'goes with --mode train or forward' "$tfc" bench $small --lengths "$work/equal" --mode decode
+refuses 2 '--lengths is for --mode train or forward without --shapes: leave it out' "$tfc" bench $small --lengths "$work/equal" --mode decode
 
 # --ranks: by hand, from the figures that it prints.
 ranks="$small --batch 8 --source-length 8 --target-length 8 --steps 3 --threads 1 --ranks"
@@ -96,5 +96,5 @@ grep -Eq "^ *1024( +[0-9]+ \( *[0-9]+ %\)){4}$" "$work/out" || fail "$(cat "$wor
 refuses 2 'start it with mpirun -np 2, or say --network' "$tfc" bench $ranks
 refuses 1 "network '1;5'" "$tfc" bench $ranks --network '1;5'
 refuses 1 "network '0,5'" "$tfc" bench $ranks --network 0,5
-refuses 2 'goes with --ranks' "$tfc" bench $small --network 1,50
+refuses 2 '--network is for --ranks: add that' "$tfc" bench $small --network 1,50
 refuses 2 'leave --mode' "$tfc" bench $ranks --network 1,50 --mode decode

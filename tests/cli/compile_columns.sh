@@ -142,6 +142,6 @@ cp "$root/tests/hf/cases/bert.json" titles.json
 sed 's/own("words:auto")/own("titles.json")/' own.tfg >json.tfg
 "$tfc" train json.tfg --data train.tsv --vocab words:auto --out json --steps 2 --validate-every 0 2>err || fail "own: $(cat err)"
 "$tfc" compile json -o libown.so 2>err || fail "own: $(cat err)"
-grep -q 'translations of records is left out: `src2` has a tokenizer.json of its own' err || fail "compile says: $(cat err)"
+grep -q 'the function translations, of records, is left out: `src2` has a tokenizer.json of its own' err || fail "compile says: $(cat err)"
 grep -q 'own_generate(' own.h && ! grep -q own_translations own.h || fail "other functions than said"
 echo "all is well"

@@ -222,7 +222,7 @@ grep -q translate_text pronounce.h || fail "--vocab gives no text functions"
 grep -q translate_text pronounce.h && fail "text without decoding"
 "$tfc" compile words.tfg --set vocab=12 -o libpronounce.so
 grep -q translate_text pronounce.h && fail "text without a vocabulary"
-refuses 1 "\-\-token goes with --vocab" "$tfc" compile words --token begin=a -o a.so
+refuses 1 "\-\-token is for --vocab: add that, or leave --token out" "$tfc" compile words --token begin=a -o a.so
 refuses 1 "the vocabulary has 12 tokens, but the model's logits have 8" \
     "$tfc" compile words.tfg --vocab words/vocab.txt -o a.so
 [ -n "$arrays" ] || [ -n "${TFC_RUNTIME:-}" ] || { echo "skipped: there is no Python with numpy"; exit 77; }

@@ -114,11 +114,11 @@ cannot "'decoder/position_encodings/encodings' is not the table of sines and cos
 cannot "'decoder/projection/weight' is another table than" untied
 cannot "the vocabulary has 18 tokens" tokens
 cannot "is twice in the vocabulary" twice
-cannot "the variable 'encoder/layer_0/self_attention/linear_0/bias' is \[10\], which is no shape of it" part
+cannot "the variable 'encoder/layer_0/self_attention/linear_0/bias' has the shape \[10\]; expected" part
 echo "another" >lists/target_vocabulary.txt
 refuses 1 "another vocabulary on each side" "$tfc" import lists -o no
 rm lists/*.txt
-refuses 1 "has no shared_vocabulary.json, and no list a side" "$tfc" import lists -o no
+refuses 1 "has no shared_vocabulary.json, and no source_vocabulary.json with target_vocabulary.json" "$tfc" import lists -o no
 rm float32/target.spm
 cp -r nllb.float32 other
 sed 's/"t5": 5/"x5": 5/' nllb.float32/tokenizer.json >other/tokenizer.json

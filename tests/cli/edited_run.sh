@@ -85,8 +85,8 @@ changes() { # changes FILE EDIT MESSAGE OPTION …
     refuses 1 "theirs/$file: $message" "$tfc" train theirs --resume --steps 3 "$@"
 }
 changes run.json 's/"max_length": "20"/"max_length": "-20"/' "\"max_length\" is '-20'; expected a whole number from 0 to 1048576"
-changes run.json 's/"vocab=[0-9]*"/"vocab"/' "not what tfc train writes"
-changes run.json 's/"bytes": [0-9]*/"bytes": 9223372036854775807/' "not what tfc train writes"
+changes run.json 's/"vocab=[0-9]*"/"vocab"/' "is damaged, or was not written by tfc"
+changes run.json 's/"bytes": [0-9]*/"bytes": 9223372036854775807/' "is damaged, or was not written by tfc"
 changes log.jsonl 's/"seconds": [^,}]*/"seconds": 1e300/' "its last line says that the run has trained for 1.*e+298 minutes" --minutes 1
 # Names of texts are any text, and are shown as one.
 paste t.txt t.txt >v.tsv

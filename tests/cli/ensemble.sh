@@ -151,7 +151,7 @@ head -n 3 valid.src >prompts.txt
 refuses 1 "one and two are other models, in their sizes or ops" "$tfc" compile one --with two -o no
 refuses 1 "an ensemble decodes, it has no function 'forward'" \
     "$tfc" compile one --with three --function forward,decode_step -o no.so
-refuses 1 "it needs the function decode_step" "$tfc" compile one --with three --function forward -o no.so
+refuses 1 "needs the function decode_step or predict" "$tfc" compile one --with three --function forward -o no.so
 refuses 1 "text holds code alone: leave --with out" "$tfc" compile one --with three -o no.ll
 refuses 1 "the first model needs a vocabulary" \
     "$tfc" compile narrow.tfg --set vocab=12 --weights one/best.safetensors --with three -o no

@@ -33,7 +33,7 @@ done
 "$tfc" generate f32.run $greedy | cmp - a.txt || fail "an exported GGUF continues otherwise"
 "$tfc" info "$formats/llama.gguf" | sort >there.txt
 "$tfc" info f32.gguf | sort | diff - there.txt || fail "an exported GGUF has other tensors"
-grep -q "is written as F16: its rows of 16 are of no whole blocks of Q4_0" q4_0.txt || fail "$(cat q4_0.txt)"
+grep -q "is written as F16: its rows of 16 are not whole blocks of Q4_0" q4_0.txt || fail "$(cat q4_0.txt)"
 mkdir again # general.name is that of the run
 "$tfc" import f32.gguf -o again/gguf
 "$tfc" export again/gguf -o again.gguf

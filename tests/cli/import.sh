@@ -99,15 +99,15 @@ for layers in '"full_attention", "sliding_attention"' '"sliding_attention", "chu
     tr '\n' ' ' <"$root/tests/fixtures/published/gemma3.json" | sed "s/\"layer_types\": [[][^]]*]/\"layer_types\": [$layers]/" >long/config.json
     cp published/model.safetensors long
     cp "$root/tests/hf/cases/llama.json" long/tokenizer.json
-    refuses 1 'models/llama.tfg has layers of "sliding_attention" alone, or with each n-th one' "$tfc" import long -o no
+    refuses 1 'expected "sliding_attention" for all layers, or "full_attention" for each n-th one' "$tfc" import long -o no
 done
 from() { # from SED FIXTURE: its config.json, changed, beside other weights
     sed "$1" "$root/tests/fixtures/published/$2.json" >long/config.json
 }
 from 's/"max_window_layers": 1/"layer_types": ["sliding_attention", "full_attention"]/' qwen2_window
-refuses 1 'has layers of "sliding_attention" alone, or with the first ones of "full_attention"' "$tfc" import long -o no
+refuses 1 'expected "sliding_attention" for all layers, or "full_attention" for the first ones' "$tfc" import long -o no
 tr '\n' ' ' <"$root/tests/fixtures/published/smollm3.json" | sed 's/"no_rope_layers": [[][^]]*]/"no_rope_layers": [0, 1]/' >long/config.json
-refuses 1 '"no_rope_layers": models/llama.tfg has layers of 1 alone, or with each n-th one of 0' "$tfc" import long -o no
+refuses 1 '"no_rope_layers": expected 1 for all layers, or 0 for each n-th one, as models/llama.tfg has them' "$tfc" import long -o no
 from 's/1.25/"a"/' longrope
 refuses 1 '"rope_scaling.short_factor": expected a list of numbers from 0.001 to 1000' "$tfc" import long -o no
 sed 's/"decoder_layers": 2/"decoder_layers": 1/' published/config.json >changed/config.json

@@ -139,5 +139,5 @@ cut -d ' ' -f 1-2 tuned.txt | diff - types.txt || fail "trained weights have oth
 ! cmp -s there.txt tuned.txt || fail "training changed nothing"
 "$tfc" export tuned --format hf --type f32 -o whole 2>err.txt || fail "$(cat err.txt)"
 ! tensors whole/model.safetensors | grep -q BF16 || fail "not all bits were written"
-refuses 2 "type q8_0 is for --format gguf; hf is of f32, f16 or bf16" "$tfc" export tuned --format hf --type q8_0 -o no
+refuses 2 "type q8_0 is for --format gguf; hf takes f32, f16 or bf16" "$tfc" export tuned --format hf --type q8_0 -o no
 echo "import_config: refused by key"

@@ -166,7 +166,7 @@ cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are of a type tha
 cannot "opus.npz: the array 'encoder_l1_self_Wq': its shape is larger than memory" huge
 cannot "opus.npz: the array 'encoder_l1_self_Wq': it is no .npy, or is cut off" header
 cannot "opus.npz: the array 'encoder_l1_self_Wq' is .8, 32., but by the settings and the vocabulary it is .16, 16." shape
-cannot "opus.npz: 'encoder_l1_self_Wq.npy' in the archive: there are two of the name" twice
+cannot "opus.npz: 'encoder_l1_self_Wq.npy' in the archive: the archive has two files of this name" twice
 cannot "opus.npz: the array 'encoder_l1_self_Wq' is missing" missing
 cannot "opus.npz: 'zeros.npy' in the archive: unpacked, the file would be far larger" bomb
 cannot "opus.npz: the array 'special:model.yml', Marian's settings, is missing" settings

@@ -9,7 +9,7 @@ set -eu
 # What ONNX cannot hold is said, with or without a runtime.
 refuses 2 "export: --function is for --format onnx" \
     "$tfc" export models/gpt.tfg -o "$work/a.safetensors" --function encode
-refuses 2 "without --merge and --only" "$tfc" export models/gpt.tfg -o "$work/a.onnx" --format onnx --merge
+refuses 2 "leave --merge and --only out" "$tfc" export models/gpt.tfg -o "$work/a.onnx" --format onnx --merge
 [ ! -e "$work/a.onnx" ] || fail "a refused export left a file"
 
 if ! command -v node >/dev/null || [ ! -e build/npm/node_modules/onnxruntime-node ]; then

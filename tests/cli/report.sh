@@ -189,8 +189,8 @@ shows gone.html "is not there any more"
 refuses 2 "is needed" "$tfc" report run
 refuses 2 "not.*svg\|svg.*" "$tfc" report run --svg picture
 refuses 1 "there is no such folder" "$tfc" report nothing -o no.html
-refuses 1 "has no bleu in its log" "$tfc" report speak --svg bleu
-refuses 1 "has no errors in its log" "$tfc" report speak --svg errors
+refuses 1 "the log of speak has no figures for the plot bleu" "$tfc" report speak --svg bleu
+refuses 1 "the log of speak has no figures for the plot errors" "$tfc" report speak --svg errors
 [ ! -e no.html ] || fail "a page was written"
 
 in_browsers "$root/tests/cli/report.mjs" both.html

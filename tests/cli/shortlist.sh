@@ -62,7 +62,7 @@ refuses 1 "bad.txt has no pair of tokens of the vocabulary" \
 (cat lex.txt && sed 's/^/x/' lex.txt && echo "NULL NULL 1") >mixed.txt
 "$tfc" translate "$runs/translator" --input valid.src --shortlist mixed.txt 2>err.txt | cmp - whole.txt || fail "unknown tokens"
 grep -q "have a token that the vocabulary lacks" err.txt || fail "unknown tokens are not told: $(cat err.txt)"
-refuses 2 "--shortlist-size goes with --shortlist" "$tfc" translate "$runs/translator" --input valid.src --shortlist-size 5
+refuses 2 "--shortlist-size is for --shortlist: add that" "$tfc" translate "$runs/translator" --input valid.src --shortlist-size 5
 refuses 1 "translates nothing, so a shortlist has no effect" \
     "$tfc" eval "$runs/generator" --text valid.src --shortlist lex.txt
 
@@ -103,6 +103,6 @@ refuses 1 "--shortlist: no function decodes; add decode_step to --function" \
     $compiles "$runs/translator" --function forward --shortlist lex.txt -o x.so
 refuses 1 "text holds code alone: leave --shortlist out" $compiles "$runs/translator" --shortlist lex.txt -o x.ll
 refuses 1 "translates nothing, so a shortlist has no effect" $compiles "$runs/generator" --shortlist lex.txt -o x
-refuses 1 "--shortlist goes with a vocabulary" $compiles "$runs/translator/model.tfg" --shortlist lex.txt -o x.so
+refuses 1 "--shortlist is for a vocabulary" $compiles "$runs/translator/model.tfg" --shortlist lex.txt -o x.so
 [ ! -e x ] && [ ! -e x.so ] && [ ! -e x.ll ] || fail "something was written"
 echo "all is well"

@@ -217,7 +217,7 @@ for text in endless.txt /dev/zero; do
     refuses 1 "$text:1:1: error: the line is longer than 1000000 bytes; --line-limit" "$tfc" translate run --input $text
 done
 refuses 1 'the line has 1200001 tokens, the model takes 20' "$tfc" translate run --input endless.txt --line-limit 3M
-refuses 1 'line 1 goes on and on: this is no text' "$tfc" translate run --input /dev/zero --line-limit 10k --keep-going
+refuses 1 'line 1 has no end: this is not a text file' "$tfc" translate run --input /dev/zero --line-limit 10k --keep-going
 refuses 2 'line-limit is .2T.; expected a size such as 800k or 20M, at most 1G' "$tfc" translate run --line-limit 2T
 train() { "$tfc" train "$runs/translator.tfg" --vocab words:auto --out other "$@"; }
 refuses 1 'endless.txt:1:1: error: the line is longer than 1000000 bytes' train --source endless.txt --target train.tgt

@@ -52,7 +52,7 @@ refuses 1 "a tensor is missing:" "$tfc" $run --weights lacks.safetensors
 grep -q "'up_scale' (for the param 'both')" err.txt || fail "$(cat err.txt)"
 # shellcheck disable=SC2086
 refuses 1 "the tensor 'up_scale' is .15, 1., but the param 'both' takes .16, 40., or axes of 1" "$tfc" $run --weights other.safetensors
-refuses 1 "the param 'layer.0.held.w' is a product with '0.w.scale'" \
+refuses 1 "the weights block makes the param 'layer.0.held.w' a product with '0.w.scale'" \
     "$tfc" export model.tfg --weights int8.npz -o back.safetensors
 grep -q 'model.tfg:23:3: error' err.txt || fail "no place in: $(cat err.txt)"
 echo "params are the products of tensors"

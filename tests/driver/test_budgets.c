@@ -230,7 +230,8 @@ static void expect(Text file, const char *problem, size_t most)
     text_free(&file);
 }
 
-static const char twice[] = "there are two of the name", too_much[] = "file: " BUDGET_PROBLEM;
+static const char twice[] = "the file has two tensors of this name",
+                  too_much[] = "file: " BUDGET_PROBLEM;
 enum { SMALL = 1 << 20 };
 
 static void test_names_that_occur_twice(void **state)

@@ -92,23 +92,25 @@ static void test_no_record(void **state)
 {
     static const char *const texts[][2] = {
         {"{\"kind\": \"pairs\", \"settings\": [", "at byte 31"},
-        {"[]", "not what tfc train writes"},
-        {"{\"kind\": \"pairs\"}", "not what tfc train writes"},
-        {"{\"kind\": \"verse\", \"settings\": []}", "not what tfc train writes"},
-        {"{\"kind\": \"pairs\", \"settings\": [7]}", "not what tfc train writes"},
-        {"{\"kind\": \"pairs\", \"settings\": [\"vocab\"]}", "not what tfc train writes"},
-        {"{\"kind\": \"pairs\", \"settings\": [\"=7\"]}", "not what tfc train writes"},
+        {"[]", "is damaged, or was not written by tfc"},
+        {"{\"kind\": \"pairs\"}", "is damaged, or was not written by tfc"},
+        {"{\"kind\": \"verse\", \"settings\": []}", "is damaged, or was not written by tfc"},
+        {"{\"kind\": \"pairs\", \"settings\": [7]}", "is damaged, or was not written by tfc"},
+        {"{\"kind\": \"pairs\", \"settings\": [\"vocab\"]}",
+         "is damaged, or was not written by tfc"},
+        {"{\"kind\": \"pairs\", \"settings\": [\"=7\"]}", "is damaged, or was not written by tfc"},
         {"{\"kind\": \"pairs\", \"settings\": [], \"data\": [{\"option\": \"text\", \"file\": "
          "\"a\", \"sha256\": \"0\", \"bytes\": -1}]}",
-         "not what tfc train writes"},
+         "is damaged, or was not written by tfc"},
         {"{\"kind\": \"pairs\", \"settings\": [], \"data\": [{\"option\": \"text\", \"file\": "
          "\"a\", \"sha256\": \"0\", \"lines\": 281474976710657}]}",
-         "not what tfc train writes"},
-        {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": []}", "not what tfc train writes"},
+         "is damaged, or was not written by tfc"},
+        {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": []}",
+         "is damaged, or was not written by tfc"},
         {"{\"kind\": \"pairs\", \"settings\": [], \"decides\": {\"seed\": 1}}",
-         "not what tfc train writes"},
+         "is damaged, or was not written by tfc"},
         {"{\"kind\": \"pairs\", \"settings\": [], \"data\": [{\"option\": \"text\"}]}",
-         "not what tfc train writes"},
+         "is damaged, or was not written by tfc"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         RunRecord read;

@@ -216,13 +216,14 @@ static void decode_wrong(N(session) * session)
     REFUSES(ARGUMENT, "not begun", N(decode_step)(session, 2, NULL, slots, tokens, &logits));
     REFUSES(ARGUMENT, "not begun", N(decode_copy)(session, 0, 1));
     REFUSES(ARGUMENT, "session is NULL", N(encode)(NULL, 2, lengths, src, 2));
-    REFUSES(ARGUMENT, "n is -1", N(encode)(session, -1, lengths, src, 2));
+    REFUSES(ARGUMENT, "n is -1; expected 0 or more", N(encode)(session, -1, lengths, src, 2));
     REFUSES(ARGUMENT, "lengths is NULL", N(encode)(session, 2, NULL, src, 2));
     REFUSES(ARGUMENT, "ids is NULL", N(encode)(session, 2, lengths, NULL, 2));
-    REFUSES(ARGUMENT, "lengths[1] is -1", N(encode)(session, 2, negative, src, 2));
+    REFUSES(ARGUMENT, "lengths[1] is -1; expected 0 or more",
+            N(encode)(session, 2, negative, src, 2));
     REFUSES(ARGUMENT, "pass 2^31", N(encode)(session, 2, huge, src, 2));
     REFUSES(ARGUMENT, "id 3 of 'src' is 40", N(encode)(session, 2, lengths, beyond, 2));
-    REFUSES(ARGUMENT, "slots is -1", N(encode)(session, 2, lengths, src, -1));
+    REFUSES(ARGUMENT, "slots is -1; expected 0 or more", N(encode)(session, 2, lengths, src, -1));
     REFUSES(MEMORY, "out of memory", N(encode)(session, 2, lengths, src, INT32_MAX));
     REFUSES(ARGUMENT, "not begun", N(decode_step)(session, 2, NULL, slots, tokens, &logits));
     WORKS(N(encode)(session, 2, lengths, src, 2));
@@ -231,7 +232,7 @@ static void decode_wrong(N(session) * session)
     REFUSES(ARGUMENT, "slot is NULL", N(decode_step)(session, 2, NULL, NULL, tokens, &logits));
     REFUSES(ARGUMENT, "token is NULL", N(decode_step)(session, 2, NULL, slots, NULL, &logits));
     REFUSES(ARGUMENT, "logits is NULL", N(decode_step)(session, 2, NULL, slots, tokens, NULL));
-    REFUSES(ARGUMENT, "slot[2] is 2 of 2",
+    REFUSES(ARGUMENT, "slot[2] is 2: slots go from 0, and the session has 2",
             N(decode_step)(session, 3, NULL, three, three_tokens, &logits));
     REFUSES(ARGUMENT, "slot[1] is 0, as", N(decode_step)(session, 5, NULL, many, many, &logits));
     REFUSES(ARGUMENT, "slot[1] is 1, as",
@@ -242,8 +243,8 @@ static void decode_wrong(N(session) * session)
             N(decode_step)(session, 2, (int32_t[]){0, 2}, slots, tokens, &logits));
     REFUSES(ARGUMENT, "id 1 of 'tgt' is 40",
             N(decode_step)(session, 2, NULL, slots, strange, &logits));
-    REFUSES(ARGUMENT, "from slot 0 to slot 2", N(decode_copy)(session, 0, 2));
-    REFUSES(ARGUMENT, "from slot -1", N(decode_copy)(session, -1, 0));
+    REFUSES(ARGUMENT, "from is 0 and to is 2: slots go from 0", N(decode_copy)(session, 0, 2));
+    REFUSES(ARGUMENT, "from is -1 and to is 0", N(decode_copy)(session, -1, 0));
     REFUSES(ARGUMENT, "session is NULL", N(decode_copy)(NULL, 0, 1));
     WORKS(N(decode_step)(session, 2, NULL, slots, tokens, &logits));
     WORKS(N(decode_copy)(session, 1, 1));
@@ -251,7 +252,7 @@ static void decode_wrong(N(session) * session)
     WORKS(N(decode_step)(session, 0, NULL, NULL, NULL, &logits));
     /* More slots than sentences: which sentence a slot is of must be said. */
     WORKS(N(encode)(session, 1, lengths, src, 2));
-    REFUSES(ARGUMENT, "sentence[1] is 1 of 1",
+    REFUSES(ARGUMENT, "sentence[1] is 1: sentences go from 0, and the session has 1",
             N(decode_step)(session, 2, NULL, slots, tokens, &logits));
     WORKS(N(decode_step)(session, 2, (int32_t[]){0, 0}, slots, tokens, &logits));
     WORKS(N(encode)(session, 0, NULL, NULL, 0));

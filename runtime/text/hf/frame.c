@@ -35,7 +35,8 @@ static bool put_special(HfReading *r, const char *place, const JsonValue *from,
     for (size_t i = 0; i < ids->n; i++) {
         const JsonValue *id = &ids->items[i];
         if (id->kind != JV_INTEGER || id->integer < 0 || id->integer >= r->hf->n_tokens)
-            return hf_refuse(r, "%s: the special token '%s' has an id outside", place, name);
+            return hf_refuse(r, "%s: the special token '%s' has an id that the vocabulary lacks",
+                             place, name);
         if (before)
             put_frame_id(r, &frame->before, &frame->n_before, (int32_t)id->integer);
         else
@@ -53,7 +54,7 @@ static bool read_template(HfReading *r, const char *place, const JsonValue *from
     if (!hf_only(r, place, from, "type single pair special_tokens"))
         return false;
     if (!single || single->kind != JV_LIST)
-        return hf_refuse(r, "%s: 'single' is no list", place);
+        return hf_refuse(r, "%s: 'single' is not a list", place);
     for (size_t i = 0; i < single->n; i++) {
         const JsonValue *token = json_member(&single->items[i], "SpecialToken"),
                         *text = json_member(&single->items[i], "Sequence");
@@ -75,7 +76,7 @@ static bool put_named(HfReading *r, const char *place, const JsonValue *from, co
     bool has = pair && pair->kind == JV_LIST && pair->n == 2 && pair->items[1].kind == JV_INTEGER &&
                pair->items[1].integer >= 0 && pair->items[1].integer < r->hf->n_tokens;
     if (!has)
-        return hf_refuse(r, "%s: '%s' is no token and id", place, key);
+        return hf_refuse(r, "%s: '%s' is not a token with its id", place, key);
     put_frame_id(r, ids, n, (int32_t)pair->items[1].integer);
     return true;
 }

@@ -54,7 +54,7 @@ static bool read_scored(HfReading *r, const JsonValue *vocab)
         bool is_pair = pair->kind == JV_LIST && pair->n == 2 && pair->items[0].kind == JV_STRING &&
                        (pair->items[1].kind == JV_NUMBER || pair->items[1].kind == JV_INTEGER);
         if (!is_pair)
-            return hf_refuse(r, "model.vocab[%zu] is no piece and score", i);
+            return hf_refuse(r, "model.vocab[%zu] is not a piece with its score", i);
         hf->scores[i] = pair->items[1].number;
         least = hf->scores[i] < least ? hf->scores[i] : least;
         if (!put_token(r, (int64_t)i, pair->items[0].text))
@@ -139,7 +139,7 @@ static bool read_merge(HfReading *r, size_t i, const JsonValue *from, TokenText 
     SpanOfToken names[3];
     int32_t ids[3];
     if (!read_halves(from, names))
-        return hf_refuse(r, "model.merges[%zu] is no pair", i);
+        return hf_refuse(r, "model.merges[%zu] is not a pair", i);
     const size_t prefix = strlen(hf->prefix);
     const size_t cut = strncmp(names[1].text, hf->prefix, prefix) ? 0 : prefix;
     made->length = 0;
@@ -161,7 +161,7 @@ static bool read_merges(HfReading *r, const JsonValue *list)
 {
     Hf *hf = r->hf;
     if (!list || list->kind != JV_LIST || list->n >= MOST_TOKENS)
-        return hf_refuse(r, "model.merges is no list");
+        return hf_refuse(r, "model.merges is not a list");
     for (hf->n_merges = 16; hf->n_merges < list->n * 2;)
         hf->n_merges *= 2;
     hf->merges = ARENA_ARRAY(r->arena, HfMerge, hf->n_merges);

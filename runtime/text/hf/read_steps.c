@@ -33,7 +33,7 @@ bool hf_no_memory(HfReading *r)
 bool hf_only(HfReading *r, const char *place, const JsonValue *object, const char *names)
 {
     if (object->kind != JV_OBJECT)
-        return hf_refuse(r, "%s is no object", place);
+        return hf_refuse(r, "%s is not an object", place);
     for (size_t i = 0; i < object->n; i++) {
         const char *key = object->keys[i], *at = names;
         size_t n = strlen(key);
@@ -41,7 +41,7 @@ bool hf_only(HfReading *r, const char *place, const JsonValue *object, const cha
                !((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' ')))
             at++;
         if (!n || !at)
-            return hf_refuse(r, "%s: '%s' is not known", place, key);
+            return hf_refuse(r, "%s: the key '%s' is not known here", place, key);
     }
     return true;
 }
@@ -119,7 +119,7 @@ static bool read_each(HfReading *r, const char *place, const JsonValue *from, co
     if (!names || !hf_only(r, place, from, names))
         return false;
     if (!list || list->kind != JV_LIST)
-        return hf_refuse(r, "%s: '%s' is no list", place, key);
+        return hf_refuse(r, "%s: '%s' is not a list", place, key);
     for (size_t i = 0; i < list->n; i++)
         if (!read(r, arena_printf(r->arena, "%s.%s[%zu]", place, key, i), &list->items[i]))
             return false;
