@@ -59,6 +59,7 @@ bool stream_open(TextStream *stream, Job *job, const StreamOptions *options)
     if (!options->window_lines)
         stream->options.window_lines = WINDOW_LINES;
     stream->row = ARENA_ARRAY(job->arena, int64_t, stream->options.window_lines);
+    stream->kept_at = ARENA_ARRAY(job->arena, size_t, stream->options.window_lines);
     if (options->table) {
         const CorpusOptions records = predictor_options(options->predictor);
         stream->corpus = corpus_new(options->predictor->inference->vocab, &records);
@@ -133,6 +134,11 @@ static void add_row(TextStream *s, const LineResult *source, const LineResult *t
     if (unknown)
         tell(s, line_reader_name(s->source[s->file]), source->number, 1,
              arena_printf(scratch, "the model has no token for %s", unknown));
+    if (row.is_kept && s->options.keeps_lines) {
+        s->kept_at[s->n] = s->kept.length;
+        text_put(&s->kept, source->line.text, source->line.length);
+        text_put(&s->kept, "", 1);
+    }
     if (row.is_kept)
         s->row[s->n++] = s->corpus->n - 1;
     else
@@ -262,11 +268,17 @@ Loc stream_record(const TextStream *s, int64_t i)
     return lines_place(corpus_lines(&s->part), s->at - s->n + i);
 }
 
+const char *stream_line(const TextStream *stream, int64_t i)
+{
+    return stream->row[i] < 0 ? "" : stream->kept.data + stream->kept_at[i];
+}
+
 bool stream_next(TextStream *stream)
 {
     int64_t begin = trace_begin();
     stream->first += stream->n;
     stream->n = 0;
+    stream->kept.length = 0;
     corpus_clear(stream->corpus);
     if (stream->options.table) {
         const bool any = next_records(stream);
@@ -373,6 +385,7 @@ bool stream_close(TextStream *stream, bool ok)
                   stream->options.output, (long long)stream->answered,
                   text_plural(stream->answered, "", "s"));
     corpus_free(stream->corpus);
+    text_free(&stream->kept);
     table_stream_close(stream->options.table);
     for (size_t i = 0; i < stream->n_files; i++) {
         line_reader_close(stream->source ? stream->source[i] : NULL);

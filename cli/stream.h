@@ -49,6 +49,7 @@ typedef struct StreamOptions {
     /* warns of each source with tokens that the vocabulary lacks; false: a high share of them is
      * reported at the end */
     bool tell_unknown;
+    bool keeps_lines; /* of texts: stream_line gives them */
     /* on ranks other than the first: nothing is reported and no output is opened; the caller must
      * not call stream_put */
     bool silent;
@@ -63,6 +64,8 @@ typedef struct TextStream {
     Corpus *corpus;       /* the rows of the window; corpus->line: the number of each, from 0 */
     int64_t first, n;     /* lines of the window: the first one's number from 0, how many */
     int64_t *row;         /* of each line of the window, its row in the corpus; -1: a bad line */
+    Text kept;            /* with keeps_lines, the lines of the window, each with a NUL */
+    size_t *kept_at;      /* … and where each begins */
     SidesUnknown unknown; /* tokens of all windows */
     int64_t answered;     /* lines */
     int64_t replaced;     /* answers with U+FFFD */
@@ -93,6 +96,8 @@ bool stream_open(TextStream *stream, Job *job, const StreamOptions *options);
 bool stream_next(TextStream *stream);
 /* Record i of the window as a place for messages. */
 Loc stream_record(const TextStream *stream, int64_t i);
+/* Line i of the window as it was given, with options.keeps_lines; of a bad one "". */
+const char *stream_line(const TextStream *stream, int64_t i);
 /* Appends text to the output. */
 void stream_put(TextStream *stream, const char *text, size_t length);
 /* Writes out the answers of a window. False: they cannot be written, such as to a closed pipe. */

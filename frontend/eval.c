@@ -257,9 +257,13 @@ static Val eval_logic(Elab *e, const Node *node)
 bool check_limits(Elab *e, const Node *node)
 {
     if (e->eval_depth >= MAX_EVAL_DEPTH)
-        stop_elaboration(e, node, "expressions and calls are nested too deeply");
+        stop_elaboration(
+            e, node,
+            "expressions and calls are nested too deeply: give parts of the expression names of their own");
     else if (++e->steps > MAX_STEPS)
-        stop_elaboration(e, node, "the model takes too long to build");
+        stop_elaboration(
+            e, node,
+            "building the model takes too many steps: smaller counts of `repeat`, or fewer calls within one another, are needed");
     return !e->stopped;
 }
 

@@ -50,7 +50,7 @@ static bool write_published(Job *job, Session *session, const Export *o, const M
          : !strcmp(o->format, "marian")
              ? npz_export(job, model->run, revised.folder, store, what, o->out)
              : write_gguf(job, session, o, model, revised.folder, store, *what));
-    revise_end(&revised);
+    revise_end(job, &revised);
     return ok;
 }
 

@@ -1,12 +1,16 @@
 /* tfc generate: a language model goes on with a text. */
+#define _POSIX_C_SOURCE 200809L
 #include "base/json_write.h"
 #include "cli/commands/commands.h"
 #include "cli/options/decoding.h"
 #include "cli/stream.h"
 #include "driver/run/continuation.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct Generate {
     Common common;
@@ -52,15 +56,16 @@ static bool check_length(Job *job, const Generate *o, RunFolder *run, const Cont
 
 /* ---- an answer ---- */
 
-/* line, prompt, text (what is behind the prompt), ids (of that), end: "stop" or "length". */
-static void put_json(Job *job, const Continuation *text, int64_t line, const char *whole,
-                     size_t behind, Text *out)
+/* line, prompt (as it was given), text (what is behind it), ids (of that), end: "stop" or
+ * "length". */
+static void put_json(const Continuation *text, int64_t line, const char *prompt, const char *behind,
+                     Text *out)
 {
     JsonWriter json = {.out = out};
     json_open(&json, NULL, '{');
     json_put_integer(&json, "line", line);
-    json_put_text(&json, "prompt", arena_strndup(job->arena, whole, behind));
-    json_put_text(&json, "text", whole + behind);
+    json_put_text(&json, "prompt", prompt);
+    json_put_text(&json, "text", behind);
     json_open(&json, "ids", '[');
     for (size_t i = text->prompt; i < text->ids.count; i++)
         json_put_integer(&json, NULL, text->ids.data[i]);
@@ -101,7 +106,7 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
               continuation_run(&run->inference, &settings, &watch, &growing, 1);
     size_t behind = continuation_text(run->vocab, &growing, &o->stops, &whole);
     if (o->json)
-        put_json(job, &growing, 0, whole.data ? whole.data : "", behind, &out);
+        put_json(&growing, 0, o->prompt, whole.data ? whole.data + behind : "", &out);
     else if (!streams)
         text_put(&out, whole.data ? whole.data : "", whole.length);
     if (!o->json)
@@ -119,12 +124,12 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
 /* ---- a prompt a line ---- */
 
 static void put_answer(const Generate *o, const RunFolder *run, const Continuation *text,
-                       TextStream *stream)
+                       const char *prompt, TextStream *stream)
 {
     Text whole = {0}, out = {0};
     size_t behind = continuation_text(run->vocab, text, &o->stops, &whole);
     if (o->json)
-        put_json(stream->job, text, text->number, whole.data ? whole.data : "", behind, &out);
+        put_json(text, text->number, prompt, whole.data ? whole.data + behind : "", &out);
     else {
         put_one_line(&out, whole.data ? whole.data : "");
         text_string(&out, "\n");
@@ -161,7 +166,7 @@ static bool generate_window(Job *job, const Generate *o, RunFolder *run, TextStr
     bool ok = continuation_run(&run->inference, &settings, &watch, texts, answered);
     for (int i = 0; i < n; i++) {
         if (ok && i < answered)
-            put_answer(o, run, &texts[i], stream);
+            put_answer(o, run, &texts[i], o->json ? stream_line(stream, i) : NULL, stream);
         ids_free(&texts[i].ids);
     }
     arena_free(arena);
@@ -173,6 +178,16 @@ static bool generate_lines(Job *job, const Generate *o, RunFolder *run, TextStre
     while (ok && stream_next(stream))
         ok = generate_window(job, o, run, stream);
     return stream_close(stream, ok);
+}
+
+/* Whether a file or a pipe with something in it is standard input. */
+static bool has_input(void)
+{
+    struct stat info;
+    struct pollfd at = {.fd = STDIN_FILENO, .events = POLLIN};
+    return !fstat(STDIN_FILENO, &info) &&
+           ((S_ISREG(info.st_mode) && info.st_size) ||
+            (S_ISFIFO(info.st_mode) && poll(&at, 1, 0) == 1 && (at.revents & POLLIN)));
 }
 
 static bool check_prompt(Job *job, const Generate *o)
@@ -220,6 +235,7 @@ static bool generate(Job *job, const void *record, RunFolder *run)
                              .window_lines = CONTINUE_ROWS * workers,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going,
+                             .keeps_lines = o->json,
                              .tell_unknown = true};
     TextStream stream;
     if (!check_prompt(job, o))
@@ -227,6 +243,10 @@ static bool generate(Job *job, const void *record, RunFolder *run)
     bool ok = (!o->input.count || stream_open(&stream, job, &options)) &&
               inference_prepare_decode(&run->inference) && check_text_alone(job, run) &&
               run_folder_load(job, run, o->common.checkpoint);
+    if (ok && !o->input.count && !*o->prompt && has_input())
+        diag_warning(&job->diags, (Loc){0},
+                     "standard input is not read, so the text begins with nothing: --input - reads "
+                     "a prompt a line from it, and --prompt TEXT is one");
     cli_flush(job);
     ok =
         o->input.count ? generate_lines(job, o, run, &stream, ok) : ok && generate_one(job, o, run);

@@ -209,6 +209,9 @@ static const char *best_text(Job *job, const char *path)
 static void print_answering(Job *job, const char *folder)
 {
     const char *path = run_params(job, folder);
+    const char *lost = path ? NULL : run_lost_weights(job, folder);
+    if (lost)
+        diag_warning(&job->diags, (Loc){0}, "%s", lost);
     if (path && !run_is_weights(path))
         printf("  %-8s%s: %s\n", "answers", file_name(path), run_params_reason(job, folder));
 }

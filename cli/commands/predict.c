@@ -7,6 +7,7 @@
 #include "driver/run/ctc_lexicon.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
+#include "runtime/data/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -289,6 +290,10 @@ static int run_predict(Job *job, void *record, const Arguments *arguments)
     o->given.line_limit = o->common.line_limit;
     if ((o->npy != NULL) + (o->tsv != NULL) + o->json > 1)
         return cli_usage_error("--npy, --tsv and --json are ways to give values: one of them");
+    TableFormat format;
+    if (o->npy && table_is_named(o->npy, &format))
+        return cli_usage_error("--npy %s: --npy writes an array of NumPy, and --tsv FILE a table",
+                               o->npy);
     if (o->separator && !o->lexicon)
         return cli_usage_error(
             "--separator is for --lexicon, whose words it separates: add that, or leave --separator out");

@@ -494,6 +494,11 @@ static bool compile(Artifact *a, const CompileOptions *o)
     text_free(&header);
     if (ok)
         compile_tell_replaced(a, replaced);
+    if (ok && !a->weights && !strcmp(a->emit, "exe"))
+        diag_remark(&a->job->diags, (Loc){0},
+                    "no weights are inside %s, which asks for --weights FILE: name the folder of a "
+                    "run in place of a model's file, or give --weights here",
+                    a->output);
     return ok;
 }
 

@@ -27,8 +27,9 @@ bool gguf_put_pooling(Job *job, const char *folder, const char *architecture, Gg
                           poolings[i].number);
             return true;
         }
-    return job_error(job, "%s pools tokens by '%s'; a GGUF is written of mean and cls", folder,
-                     sentences.pooling);
+    return job_error(
+        job, "%s pools tokens by '%s'; a GGUF says mean or cls alone: --format hf writes any",
+        folder, sentences.pooling);
 }
 
 static const char *key_of(Job *job, const Gguf *gguf)

@@ -208,8 +208,8 @@ bool revise_published(Job *job, const ReviseOptions *options, Revised *revised)
                 .options = options,
                 .run = options->model->run};
     TextList told = {0};
-    *revised = (Revised){.folder = published_folder(job, r.run, options->format)};
-    r.folder = revised->folder;
+    r.folder = published_folder(job, r.run, options->format);
+    *revised = (Revised){.folder = r.folder, .kept = r.folder};
     bool ok = r.folder && read_revised_run(&r);
     for (size_t i = 0; ok && i < sizeof parts / sizeof *parts; i++)
         ok = compare_part(&r, parts[i], revised, &told);
@@ -219,8 +219,35 @@ bool revise_published(Job *job, const ReviseOptions *options, Revised *revised)
     return ok;
 }
 
-void revise_end(Revised *revised)
+/* The text with the run's folder where the temporary one is named. */
+static const char *kept_name(Arena *arena, const Revised *revised, const char *text)
 {
-    if (revised->temporary.made)
-        new_folder_end(&revised->temporary, false);
+    const char *made = revised->temporary.made, *at = strstr(text, made);
+    return at ? arena_printf(arena, "%.*s%s%s", (int)(at - text), text, revised->kept,
+                             kept_name(arena, revised, at + strlen(made)))
+              : text;
+}
+
+static void name_kept(Job *job, const Revised *revised)
+{
+    for (size_t i = 0; i < job->diags.list.count; i++) {
+        Diag *diag = &job->diags.list.data[i];
+        const Source *source = diag->loc.source;
+        if (!diag->path)
+            diag->message = kept_name(job->arena, revised, diag->message);
+        if (!source || !strstr(source->path, revised->temporary.made))
+            continue;
+        Source *kept = ARENA_NEW(job->arena, Source);
+        *kept = *source;
+        kept->path = kept_name(job->arena, revised, source->path);
+        diag->loc.source = kept;
+    }
+}
+
+void revise_end(Job *job, Revised *revised)
+{
+    if (!revised->temporary.made)
+        return;
+    name_kept(job, revised);
+    new_folder_end(&revised->temporary, false);
 }

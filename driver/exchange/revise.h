@@ -22,15 +22,15 @@ typedef struct ReviseOptions {
 } ReviseOptions;
 /* Revised: the folder of the files, those that the run keeps or a temporary one. */
 typedef struct Revised {
-    const char *folder;
+    const char *folder, *kept; /* kept: that of the run */
     NewFolder temporary;
 } Revised;
 
 /* A remark names what is written otherwise than it was published. Values that training alone uses
  * are not compared. False after errors: the run has no published files, these cannot be read, or
  * the run computes by something that they have no place for; the message names it. Call revise_end
- * in any case. */
+ * in any case: in messages that name a file of the temporary folder it puts the run's own. */
 bool revise_published(Job *job, const ReviseOptions *options, Revised *revised);
-void revise_end(Revised *revised);
+void revise_end(Job *job, Revised *revised);
 
 #endif

@@ -1,4 +1,5 @@
 /* Finding the params of a run. */
+#define _POSIX_C_SOURCE 200809L
 #include "driver/run/checkpoints.h"
 
 #include "base/file.h"
@@ -6,8 +7,10 @@
 #include "runtime/train/train.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A file that the run has; NULL: it has none of this name. */
 static const char *run_file(Job *job, const char *folder, const char *name)
@@ -57,6 +60,18 @@ const char *run_params_reason(Job *job, const char *folder)
 
 bool run_is_weights(const char *path) { return !strcmp(file_name(path), RUN_WEIGHTS); }
 
+const char *run_lost_weights(Job *job, const char *folder)
+{
+    const char *path = file_in(job->arena, folder, RUN_WEIGHTS);
+    char to[PATH_MAX];
+    const ssize_t n = file_exists(path) ? -1 : readlink(path, to, sizeof to);
+    return n > 0 ? arena_printf(job->arena,
+                                "%s is a link to %.*s, and nothing is there: put the weights back, "
+                                "or import them again, with --copy to keep them in the run",
+                                path, (int)n, to)
+                 : NULL;
+}
+
 const char *run_newest_step(Job *job, const char *folder)
 {
     int64_t *steps;
@@ -95,7 +110,10 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
         return !file_exists(path) && file_exists(whole) ? whole : path;
     }
     const char *path = run_params(job, folder);
-    if (!path)
+    const char *lost = path ? NULL : run_lost_weights(job, folder);
+    if (lost)
+        job_error(job, "%s", lost);
+    else if (!path)
         job_error(job, "%s: the run has no checkpoint yet", folder);
     return path;
 }

@@ -13,6 +13,9 @@ const char *run_params(Job *job, const char *folder);
 const char *run_params_reason(Job *job, const char *folder);
 /* Whether that is RUN_WEIGHTS: weights of another program, a folder or a file of any format. */
 bool run_is_weights(const char *path);
+/* Where the link RUN_WEIGHTS of an imported run leads, if nothing is there any more, as a message
+ * with what to do; NULL: the link leads to something, or there is none. */
+const char *run_lost_weights(Job *job, const char *folder);
 /* The newest step-N.safetensors; NULL: there is none. */
 const char *run_newest_step(Job *job, const char *folder);
 /* Whether there is a checkpoint to resume: last.safetensors. If it is missing, the newest

@@ -204,11 +204,11 @@ Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, c
     if (!json)
         diag_error(diags, loc, "%s", problem ? problem : "out of memory");
     else if (!get_number(json, "prepared", &version))
-        diag_error(diags, loc, "not what tfc prepare writes");
+        diag_error(diags, loc, "not what tfc prepare writes: prepare the texts again");
     else if (version != VERSION_TEXT && version != VERSION_COLUMNS)
-        diag_error(diags, loc, "it is of another version of tfc prepare");
+        diag_error(diags, loc, "another version of tfc prepare wrote it: prepare the texts again");
     else if (!get_all(arena, json, p))
-        diag_error(diags, loc, "not what tfc prepare writes, or damaged");
+        diag_error(diags, loc, "not what tfc prepare writes, or damaged: prepare the texts again");
     else {
         Sha256 sha;
         char *hash = arena_alloc(arena, 2 * SHA256_BYTES + 1);

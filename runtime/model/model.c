@@ -43,7 +43,7 @@ int tfc_model_need(const void *argument, const char *name)
 const char *tfc_model_error_detail(void)
 {
     const char *detail = detail_here();
-    return detail ? detail : "there is no memory for more words";
+    return detail ? detail : "memory ran out, so the error has no description";
 }
 
 const char *tfc_model_error_text(int status)

@@ -98,9 +98,10 @@ bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks)
     *ranks = r;
     tell_host(r, arena);
     if (silence && !r->have_lanes && !r->rank)
-        diag_warning(diags, (Loc){0},
-                     "%s has no calls from several threads here: a rank that hangs is not noticed",
-                     launcher->name);
+        diag_warning(
+            diags, (Loc){0},
+            "%s was built without calls from several threads (MPI_THREAD_MULTIPLE), so a rank that hangs is not noticed, and --rank-timeout has no effect",
+            launcher->name);
     return true;
 }
 

@@ -82,12 +82,12 @@ changes() { # changes FILE EDIT MESSAGE OPTION …
     cp -r run theirs
     sed -i "$edit" "theirs/$file"
     ! cmp -s "run/$file" "theirs/$file" || fail "$edit: nothing is changed"
-    refuses 1 "theirs/$file: $message" "$tfc" train theirs --resume --steps 3 "$@"
+    refuses 1 "theirs/$file$message" "$tfc" train theirs --resume --steps 3 "$@"
 }
-changes run.json 's/"max_length": "20"/"max_length": "-20"/' "\"max_length\" is '-20'; expected a whole number from 0 to 1048576"
-changes run.json 's/"vocab=[0-9]*"/"vocab"/' "is damaged, or was not written by tfc"
-changes run.json 's/"bytes": [0-9]*/"bytes": 9223372036854775807/' "is damaged, or was not written by tfc"
-changes log.jsonl 's/"seconds": [^,}]*/"seconds": 1e300/' "its last line says that the run has trained for 1.*e+298 minutes" --minutes 1
+changes run.json 's/"max_length": "20"/"max_length": "-20"/' ": \"max_length\" is '-20'; expected a whole number from 0 to 1048576"
+changes run.json 's/"vocab=[0-9]*"/"vocab"/' " is damaged, or was not written by tfc"
+changes run.json 's/"bytes": [0-9]*/"bytes": 9223372036854775807/' " is damaged, or was not written by tfc"
+changes log.jsonl 's/"seconds": [^,}]*/"seconds": 1e300/' ": its last line says that the run has trained for 1.*e+298 minutes" --minutes 1
 # Names of texts are any text, and are shown as one.
 paste t.txt t.txt >v.tsv
 "$tfc" train m.tfg --source t.txt --target t.txt --vocab words:auto --steps 2 --out named \

@@ -40,6 +40,7 @@ while IFS='|' read -r model prompt new loss end; do
     [ "$got" = "$prompt $new" ] || fail "$model goes on with $prompt as $got, not $prompt $new"
     echo "$prompt" | "$tfc" generate "$model" --input - --temperature 0 --tokens "$n" --json >json.txt
     grep -q "\"text\": \" $new\", .*\"end\": \"$end\"" json.txt || fail "$model: $(cat json.txt)"
+    grep -q "\"prompt\": \"$prompt\"" json.txt || fail "$model: another prompt: $(cat json.txt)"
     echo "$prompt" >text.txt
     case $model in gpt2) predicted=$(($(count "$prompt") - 1)) ;; *) predicted=$(count "$prompt") ;; esac
     sum=$("$tfc" score "$model" --text text.txt)
@@ -98,6 +99,8 @@ first=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 -
 [ "$first" = "t5 t9 t12 t5 t15" ] || fail "stop=t29: $first"
 first=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 --token stop='#13' --token stop=t39)
 [ "$first" = "t5 t9 t12 t5 t15 t29" ] || fail "stop=#13: $first"
+"$tfc" generate llama --prompt "<s>t5 t9" --tokens 2 --json >json.txt
+grep -q '"prompt": "<s>t5 t9"' json.txt || fail "a prompt with a special token: $(cat json.txt)"
 all=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 --token stop=none --json)
 [ "$(echo "$all" | sed 's/.*"ids": \[\([^]]*\)\].*/\1/' | wc -w)" = 30 ] || fail "stop=none: $all"
 first=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 --stop "29 t1")

@@ -141,6 +141,7 @@ cut -f 2 ids.tsv >cats.txt
 cp cats.txt copied.txt
 cut -f 1 ids.tsv >numbers.txt
 : >empty.txt
+gzip -k t.txt
 iconv -f UTF-8 -t UTF-16 t.txt >u16.txt
 printf '\177ELF\377\001\001\000\r\000\377\n' >tool
 printf 'model short\nuse language_model\nconst vocab = 30, layers = 1, d_model = 8, heads = 1, context = 2\n' >short.tfg
@@ -174,6 +175,8 @@ printf '\202\001' >w.msgpack
 published_minilm minilm
 "$tfc" import minilm -o vectors 2>err.txt || fail "$(cat err.txt)"
 cp -r vectors whole
+cp -r whole lost
+ln -sfn nowhere lost/weights
 echo 'block unit(v) { return v * 2 }' >>vectors/model.tfg
 memory() { # memory ENCODING
     printf '<?xml version="1.0" encoding="%s"?><tmx version="1.4"><header/><body><tu>' "$1"
@@ -202,6 +205,10 @@ printf '{"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "vocab_si
   "activation_function": "gelu_new", "scale_attn_by_inverse_layer_idx": true}' >gpt/config.json
 cp -r run stranger
 sed -i 's/^  "arguments": \[/&\n    "--trace", "trace.json",/' stranger/run.json
+cp -r run generated
+sed -i '2i\  "generation": ["beams=4"],' generated/run.json
+cp -r run cold
+sed -i '2i\  "generation": ["temperature=-1"],' cold/run.json
 
 # A run whose model uses a file beside it, and weights whose index names such a file.
 cp -r run outsider
@@ -214,7 +221,7 @@ sed 's/4/5/' labels.tfg >five.tfg
 "$tfc" prepare five.tfg --data label.tsv -o five >out.txt 2>err.txt || fail "$(cat err.txt)"
 # Files of weights that take more memory than they should, or are damaged.
 python3 - <<'END'
-import zipfile
+import struct, zipfile
 def field(number, data):
     size, n = b"", len(data)
     while n > 127:
@@ -226,6 +233,8 @@ tensor = b"\x10\x01" + field(8, b"w")
 onnx("many.onnx", b"".join(field(1, field(1, b"w") + field(2, b"n%x" % i) + field(4, b"Identity")) for i in range(300000)) +
      field(5, b"\x08\x01" + tensor + field(9, bytes(4))))
 onnx("dims.onnx", field(5, b"\x08\x01" * 9 + tensor + field(9, bytes(4))))
+onnx("short.onnx", field(5, b"\x08\x04" + tensor + field(9, bytes(4))))
+open("blocks.gguf", "wb").write(b"GGUF" + struct.pack("<IQQ Q1sI Q I Q", 3, 1, 0, 1, b"w", 1, 33, 8, 0) + bytes(64))
 onnx("cut.onnx", field(5, field(1, b"\xff") + tensor + field(9, bytes(4))))
 with zipfile.ZipFile("zeros.npz", "w", zipfile.ZIP_DEFLATED) as file:
     file.writestr("w.npy", b"\x93NUMPY\x01\x00" + b"\x76\x00" +

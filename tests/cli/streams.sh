@@ -47,6 +47,10 @@ printf 'a b\nc\n' | "$tfc" generate lm --input - --tokens 40 --seed 5 >both.txt
 printf 'a b\nc\n' | "$tfc" generate lm --input - --tokens 40 --seed 5 --repetition-penalty 9 >less.txt ||
     fail "--repetition-penalty"
 cmp -s both.txt less.txt && fail "--repetition-penalty changes nothing"
+# A prompt that is piped into it is not taken for one in silence.
+echo "a b" | "$tfc" generate lm --tokens 2 >one.txt 2>err.txt || fail "$(cat err.txt)"
+grep -q "standard input is not read, so the text begins with nothing: --input - reads" err.txt || fail "$(cat err.txt)"
+"$tfc" generate lm --tokens 2 >one.txt 2>err.txt </dev/null && [ ! -s err.txt ] || fail "nothing to read: $(cat err.txt)"
 "$tfc" generate lm --prompt "a b" --tokens 12 --no-repeat-ngram 3 >grams.txt || fail "--no-repeat-ngram"
 tr '\n' '~' <grams.txt | awk '
     { for (i = 1; i + 3 <= length($0); i++) if (n[substr($0, i, 3)]++) exit 1 } END { exit i != 14 }' ||

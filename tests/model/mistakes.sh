@@ -28,7 +28,8 @@ if [ -z "${TFC_RUNTIME:-}" ]; then # an instrumented runtime does
 fi
 
 # The program: its options and what it reads.
-compile -o prog
+compile -o prog 2>err.txt || fail "$(cat err.txt)"
+grep -q "no weights are inside prog, which asks for --weights FILE" err.txt || fail "$(cat err.txt)"
 echo '3 4' | ./prog --weights good.safetensors --bos 1 --eos 2 >/dev/null || fail "the program"
 wrongly() { # STATUS PATTERN INPUT OPTION …
     printf '%b' "$3" >input
