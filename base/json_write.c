@@ -23,21 +23,28 @@ size_t json_escape(unsigned char byte, char out[JSON_ESCAPE])
     return 6;
 }
 
-static void put_string(Text *out, const char *text)
+void json_quote(Text *out, const char *bytes, size_t length, bool in_page)
 {
     char escape[JSON_ESCAPE];
     text_put(out, "\"", 1);
-    for (size_t left = strlen(text), size; left; text += size, left -= size) {
-        size_t length = utf8_length(text, left);
-        size = length ? length : 1;
-        if (length > 1)
-            text_put(out, text, length);
-        else if (length)
-            text_put(out, escape, json_escape((unsigned char)*text, escape));
-        else
+    for (size_t at = 0, size; at < length; at += size) {
+        const size_t valid = utf8_length(bytes + at, length - at);
+        size = valid ? valid : 1;
+        if (!valid)
             text_string(out, "\xef\xbf\xbd");
+        else if (valid > 1)
+            text_put(out, bytes + at, valid);
+        else if (in_page && bytes[at] == '<')
+            text_string(out, "\\u003c");
+        else
+            text_put(out, escape, json_escape((unsigned char)bytes[at], escape));
     }
     text_put(out, "\"", 1);
+}
+
+static void put_string(const JsonWriter *json, const char *text)
+{
+    json_quote(json->out, text, strlen(text), json->in_page);
 }
 
 static void new_line(JsonWriter *json)
@@ -53,7 +60,7 @@ static void begin_member(JsonWriter *json, const char *key)
     if (json->indent && json->level)
         new_line(json);
     if (key) {
-        put_string(json->out, key);
+        put_string(json, key);
         text_string(json->out, ": ");
     }
     json->follows = true;
@@ -85,7 +92,7 @@ void json_line(JsonWriter *json, const char *indent)
 void json_put_text(JsonWriter *json, const char *key, const char *text)
 {
     begin_member(json, key);
-    put_string(json->out, text);
+    put_string(json, text);
 }
 
 void json_put_raw(JsonWriter *json, const char *key, const char *value)

@@ -19,6 +19,8 @@ typedef struct JsonWriter {
      * but those of json_line */
     int indent;
     int level; /* brackets that are open */
+
+    bool in_page; /* the JSON stands in an HTML page, as json_quote has it */
 } JsonWriter;
 
 void json_open(JsonWriter *json, const char *key, char bracket); /* '{' or '[' */
@@ -26,7 +28,10 @@ void json_close(JsonWriter *json, char bracket);
 /* Begins a new line with `indent` for the next member. */
 void json_line(JsonWriter *json, const char *indent);
 
-/* Writes each byte that is not valid UTF-8 as U+FFFD. */
+/* Puts bytes as a JSON string; each byte that is not valid UTF-8 as U+FFFD. in_page: also `<` as an
+ * escape, since "</script>" and "<!--" would end or change the element of the page around it. */
+void json_quote(Text *out, const char *bytes, size_t length, bool in_page);
+/* Puts a text by json_quote. */
 void json_put_text(JsonWriter *json, const char *key, const char *text);
 /* Writes a value that is JSON already. */
 void json_put_raw(JsonWriter *json, const char *key, const char *value);

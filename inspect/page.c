@@ -13,15 +13,7 @@ extern const char page_html[], page_css[], page_js[];
 
 void quote_json(const char *bytes, size_t length, Text *out)
 {
-    char escape[JSON_ESCAPE];
-    text_put(out, "\"", 1);
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '<') /* no "</script>" may stand inside */
-            text_string(out, "\\u003c");
-        else
-            text_put(out, escape, json_escape((unsigned char)bytes[i], escape));
-    }
-    text_put(out, "\"", 1);
+    json_quote(out, bytes, length, true);
 }
 
 static void write_text(const char *text, Text *out) { quote_json(text, strlen(text), out); }

@@ -220,7 +220,7 @@ static void put_fields(const Artifact *a, JsonWriter *json)
 static void put_about(const Artifact *a, Text *out)
 {
     bool lower, letters = is_of_letters(vocab_source(a->vocab), &lower);
-    JsonWriter json = {.out = out};
+    JsonWriter json = {.out = out, .in_page = true};
     text_string(out, "<script type=\"application/json\" id=\"about\">");
     json_open(&json, NULL, '{');
     json_put_text(&json, "title", a->name);

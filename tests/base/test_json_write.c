@@ -28,6 +28,20 @@ static void escapes(void **state)
     same(&text, "{\"\\\"\\u000d\": \"\"}");
 }
 
+/* Nothing in the JSON of a page ends or changes the element around it. */
+static void in_a_page(void **state)
+{
+    (void)state;
+    Text text = {0};
+    JsonWriter json = {.out = &text, .in_page = true};
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "</script>", "<!--\xc3\xa9<script>\xff");
+    json_close(&json, '}');
+    same(&text, "{\"\\u003c/script>\": \"\\u003c!--\xc3\xa9\\u003cscript>\xef\xbf\xbd\"}");
+    json_quote(&text, "a\0<", 3, false);
+    same(&text, "\"a\\u0000<\"");
+}
+
 static void nesting(void **state)
 {
     (void)state;
@@ -96,8 +110,8 @@ static void lines_of_members(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(escapes), cmocka_unit_test(nesting),
-                                       cmocka_unit_test(numbers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(escapes), cmocka_unit_test(in_a_page),
+                                       cmocka_unit_test(nesting), cmocka_unit_test(numbers),
                                        cmocka_unit_test(lines_of_members)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

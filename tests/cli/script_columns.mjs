@@ -19,7 +19,7 @@ try {
   await tab.resize(1000, 800);
   await tab.goTo(pathToFileURL(page).href);
   await waitFor(tab, "byId('status').textContent === ''", "it does not become ready");
-  need((await texts("#fields option")).join() === "*/,<b>,long", `labels: ${await texts("#fields option")}`);
+  need((await texts("#fields option")).join() === "*/,</script><b>,long", `labels: ${await texts("#fields option")}`);
   for (const i of [0, 1, 2]) {
     const {frames, a, kind, marks, weight} = rows[i];
     await tab.evaluate("byId('status').textContent = ''");

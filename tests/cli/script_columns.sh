@@ -16,7 +16,7 @@ awk 'BEGIN { srand(4); split("ein zwei drei vier acht", w, " ")
      for (x = 0; x < n; x++) { s = x ? " " : ""; a = a s w[1 + int(rand() * 5)]; marks = marks s substr("NVAD", 1 + int(rand() * 4), 1)
      frames = frames (x ? ", " : "") "[" rand() ", " k "]" }
      printf("{\"frames\": [%s], \"a\": \"%s\", \"kind\": \"%s\", \"marks\": \"%s\", \"weight\": %g, \"c\": \"%s at %d\"}\n",
-         frames, a, k ? k > 1 ? "long" : "<b>" : "*/", marks, (1 + k) / 4, toupper(a), k) } }' >all.jsonl
+         frames, a, k ? k > 1 ? "long" : "</script><b>" : "*/", marks, (1 + k) / 4, toupper(a), k) } }' >all.jsonl
 head -n 180 all.jsonl >train.jsonl
 tail -n 20 all.jsonl >valid.jsonl
 "$tfc" train "$fixtures/mixed.tfg" --data train.jsonl --vocab words:auto --out mixed --steps 40 --validate-every 0 2>err || fail "$(cat err)"
@@ -84,5 +84,6 @@ assert.throws(() => model.answers([{size: [4, 1]}, {size: [0, 2]}]), /id 3 of 's
 assert.throws(() => model.translate({size: [-1, 1]}), /id 0 of 'size' is -1/);
 END
 "$tfc" compile mixed -o page.html 2>err || fail "$(cat err)"
+! grep -q '</script><b>' page.html || fail "a label ends the page's data"
 in_browsers "$root/tests/cli/script_columns.mjs" page.html valid.jsonl wanted
 echo "all is well"
