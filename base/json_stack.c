@@ -122,7 +122,7 @@ const JsonValue *json_stack_twice(JsonStack *stack, size_t first)
     uint32_t *slots = n < UINT32_MAX ? clear_slots(stack, size) : NULL;
     for (size_t i = 0; slots && i < n; i++) {
         const JsonValue *key = key_at(stack, first, i);
-        size_t at = hash_string(HASH_SEED, key->text) & (size - 1);
+        size_t at = hash_slot(key->text, strlen(key->text)) & (size - 1);
         for (; slots[at]; at = (at + 1) & (size - 1))
             if (!strcmp(key_at(stack, first, slots[at] - 1)->text, key->text))
                 return key;

@@ -1,4 +1,4 @@
-/* Hashing (64-bit FNV-1a with a final mix) and a map from strings to pointers.
+/* Hashing (64-bit FNV-1a with a final mix; for tables, SipHash) and a map from strings to pointers.
  * Keys are copied into the map's arena. Iteration order is insertion order. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
@@ -12,6 +12,11 @@
 uint64_t hash_bytes(uint64_t hash, const void *data, size_t size);
 uint64_t hash_string(uint64_t hash, const char *text);
 uint64_t hash_u64(uint64_t hash, uint64_t value);
+
+/* The hash of a key for a table in memory (SipHash-1-3). It depends on a number that each process
+ * draws, so that nobody can write a file whose keys meet in one slot; so nothing that is kept,
+ * shown or compared between processes may depend on it. */
+uint64_t hash_slot(const void *key, size_t size);
 
 typedef struct MapEntry {
     const char *key;

@@ -46,7 +46,7 @@ void distinct_begin(DistinctRows *rows)
 /* The slot that has the text, or is free for it. */
 static DistinctSlot *find_text(const DistinctRows *rows, uint64_t hash)
 {
-    size_t at = hash & (rows->n_slots - 1);
+    size_t at = hash_slot(&hash, sizeof hash) & (rows->n_slots - 1);
     while (rows->slots[at].set == rows->set && rows->slots[at].hash != hash)
         at = (at + 1) & (rows->n_slots - 1);
     return &rows->slots[at];

@@ -8,7 +8,7 @@ enum { LEAST_SLOTS = 64 };
 static size_t slot_of(const LabelTree *tree, int32_t parent, int32_t label)
 {
     const uint64_t key = (uint64_t)(uint32_t)parent << 32 | (uint32_t)label;
-    size_t at = (size_t)hash_u64(HASH_SEED, key) & (tree->n_slots - 1);
+    size_t at = (size_t)hash_slot(&key, sizeof key) & (tree->n_slots - 1);
     for (; tree->slots[at]; at = (at + 1) & (tree->n_slots - 1)) {
         const LabelNode *node = &tree->nodes.data[tree->slots[at]];
         if (node->parent == parent && node->label == label)

@@ -49,7 +49,7 @@ void digest_free(Digest *digest)
 
 static size_t find_slot(const LineHashes *h, uint64_t key)
 {
-    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (h->capacity - 1);
+    size_t i = (size_t)hash_slot(&key, sizeof key) & (h->capacity - 1);
     while (h->keys[i] && h->keys[i] != key)
         i = (i + 1) & (h->capacity - 1);
     return i;

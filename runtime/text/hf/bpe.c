@@ -24,9 +24,8 @@ const HfMerge *hf_merge(const Hf *hf, int32_t left, int32_t right)
 {
     if (!hf->n_merges)
         return NULL;
-    uint64_t key =
-        ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
-    size_t at = (size_t)(key >> 32) & (hf->n_merges - 1);
+    const uint64_t key = ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) * hf->merge_factor;
+    size_t at = (size_t)(key >> hf->merge_shift);
     while (hf->merges[at].rank >= 0 &&
            (hf->merges[at].left != left || hf->merges[at].right != right))
         at = (at + 1) & (hf->n_merges - 1);

@@ -144,6 +144,8 @@ typedef struct Hf {
     const char *prefix, *suffix; /* continuing_subword_prefix, end_of_word_suffix; "" */
     HfMerge *merges;             /* a hash table */
     size_t n_merges;             /* slots */
+    uint64_t merge_factor;       /* of the slots' hash: odd, another one in each process */
+    int merge_shift;             /* a slot's number is what is left of the hash's 64 bits */
     double *scores, unk_score;   /* of a unigram model */
     int32_t most_characters;     /* of a word, for WordPiece */
 } Hf;

@@ -1,4 +1,5 @@
 /* The model of a tokenizer.json: its vocabulary, merges and scores. */
+#include "base/map.h"
 #include "runtime/text/hf/hf.h"
 
 #include <math.h>
@@ -162,13 +163,15 @@ static bool read_merges(HfReading *r, const JsonValue *list)
     Hf *hf = r->hf;
     if (!list || list->kind != JV_LIST || list->n >= MOST_TOKENS)
         return hf_refuse(r, "model.merges is not a list");
-    for (hf->n_merges = 16; hf->n_merges < list->n * 2;)
+    hf->n_merges = 16;
+    for (hf->merge_shift = 60; hf->n_merges < list->n * 2; hf->merge_shift--)
         hf->n_merges *= 2;
     hf->merges = ARENA_ARRAY(r->arena, HfMerge, hf->n_merges);
     if (!hf->merges)
         return false;
     for (size_t i = 0; i < hf->n_merges; i++)
         hf->merges[i].rank = -1;
+    hf->merge_factor = hash_slot("merges", 6) | 1;
     TokenText made = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < list->n; i++)
