@@ -332,7 +332,11 @@ static void elaborate(Elab *e)
 Model *model_parse(Arena *arena, Diagnostics *diags, const Source *source,
                    const FrontendOptions *options)
 {
-    Elab elab = {.arena = arena, .diags = diags, .dim_names = side_new(arena)}, *e = &elab;
+    Elab elab = {.arena = arena,
+                 .diags = diags,
+                 .dim_names = side_new(arena),
+                 .twins = side_new(arena)},
+         *e = &elab;
     int before = diags->errors;
     if (!load_model(&e->loaded, arena, diags, source, options))
         return NULL;

@@ -89,6 +89,7 @@ typedef struct Elab {
     Module *module;
     Builder b;
     SideTable dim_names; /* value → MAX_RANK DimNames, of those that have any */
+    SideTable twins;     /* value → the one that was found to be computed alike (merges) */
     Frame *top, *frame;
     Map blocks;      /* name → Node */
     Map decls;       /* name → Decl */

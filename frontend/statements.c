@@ -123,19 +123,21 @@ static void run_update(Elab *e, const Node *node)
     build_assign(&e->b, state, value);
 }
 
-/* Whether two values that one expression gave are computed alike of the same params. */
-static bool is_same_formula(const Value *a, const Value *b)
+/* Whether two values that one expression gave are computed alike of the same params. Pairs that are
+ * alike are kept: values that are used several times are compared once. */
+static bool is_same_formula(Elab *e, const Value *a, const Value *b)
 {
     const Op *p = a->op, *q = b->op;
-    if (a == b)
+    if (a == b || side_of_value(&e->twins, a) == b)
         return true;
     if (p->kind != q->kind || p->n_args != q->n_args || !type_equal(&a->type, &b->type) ||
         (p->kind != OP_const && !p->n_args) ||
         (p->kind == OP_const && op_float(p, ATTR_value) != op_float(q, ATTR_value)))
         return false;
     for (int i = 0; i < p->n_args; i++)
-        if (!is_same_formula(p->args[i], q->args[i]))
+        if (!is_same_formula(e, p->args[i], q->args[i]))
             return false;
+    side_set_value(&e->twins, a, (void *)(uintptr_t)b);
     return true;
 }
 
@@ -148,7 +150,7 @@ static void run_merge(Elab *e, const Node *node)
         return;
     const char *path = op_string(param->op, ATTR_name);
     const Value *first = map_get(&e->merges, path);
-    if (first && is_same_formula(first, value))
+    if (first && is_same_formula(e, first, value))
         return;
     if (first) {
         elab_error(e, node, "`%s` is merged twice", path);
@@ -182,7 +184,7 @@ static void run_repeat(Elab *e, const Node *node)
         *label = (CallLabel){NULL, node};
         map_set(&outer->labels, node->label, label);
     }
-    for (int64_t i = 0; i < n && !e->stopped && !e->frame->returned; i++) {
+    for (int64_t i = 0; i < n && !e->frame->returned && check_limits(e, node); i++) {
         if (node->label) {
             e->frame->scope = scope_new(
                 e,

@@ -81,7 +81,7 @@ static void mark_op(ColumnGroup *c, const Op *op, int position)
 }
 
 /* Adds the op and, before it, the ops above it that are worth computing again. */
-static void take_in(Arena *arena, const Recompute *r, Members *members, Op *op, bool root)
+static void take_in(Arena *arena, Recompute *r, Members *members, Op *op, bool root)
 {
     bool again = root, deeper;
     if (!root)

@@ -33,7 +33,7 @@ static bool is_row_value(const Type *type, const Type *space)
     return true;
 }
 
-enum { DEEPEST = 24 };
+enum { DEEPEST = 24, MOST_VISITS = 1024 /* of a value that is reached in many ways */ };
 #define NEAR 0.25 /* a tie, but for a few values a row */
 
 static double read_cost(bool full, Presence presence)
@@ -55,8 +55,7 @@ static bool may_compute(const Recompute *r, const Op *op, bool full, int depth)
 
 /* The op's and its operands'; INFINITY: not below `most`. What is smaller than a row's value is
  * computed again for every row that reads it, only worth it when it comes from nothing. */
-static double compute_cost(const Recompute *r, const Value *value, bool full, double most,
-                           int depth)
+static double compute_cost(Recompute *r, const Value *value, bool full, double most, int depth)
 {
     const Op *op = value->op;
     bool from_nothing = !full && !is_row_value(&value->type, r->space);
@@ -74,7 +73,7 @@ static double compute_cost(const Recompute *r, const Value *value, bool full, do
     return sum <= most ? sum : INFINITY;
 }
 
-double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again)
+double recompute_cost(Recompute *r, const Value *value, int depth, bool *again)
 {
     bool full = fills_space(&value->type, r->space);
     *again = is_generator(value->op);
@@ -84,7 +83,8 @@ double recompute_cost(const Recompute *r, const Value *value, int depth, bool *a
     if (value->type.dtype == DT_BF16) /* rounded in order to be stored: always read */
         return full ? 0.5 : 0;
     double read = read_cost(full, presence);
-    if (!may_compute(r, value->op, full, depth))
+    r->visits = depth ? r->visits + 1 : 0;
+    if (r->visits > MOST_VISITS || !may_compute(r, value->op, full, depth))
         return read;
     double compute = compute_cost(r, value, full, read + NEAR, depth);
     *again = presence == STORED ? compute < read : compute <= read + NEAR;

@@ -44,10 +44,12 @@ typedef struct Recompute {
     /* exp, dropout and other row ops that are not cheap may be computed again, too, where their
      * result fills the space; reductions and gathers never are */
     bool any_op;
+
+    int visits; /* recompute_cost's own: values looked at since its caller's call */
 } Recompute;
 /* The cost of the cheaper choice; *again: whether that is to compute the value again. Callers pass
- * depth 0. */
-double recompute_cost(const Recompute *r, const Value *value, int depth, bool *again);
+ * depth 0. Of a value that is made of very many, those that are met last are read. */
+double recompute_cost(Recompute *r, const Value *value, int depth, bool *again);
 
 /* Reach: which positions of a function run together. A region's ops do, so an op before the last of
  * them may depend on an op behind it. reach_of(p) is the last position that the ops at positions up

@@ -19,7 +19,7 @@ RowHeld *find_held(FusedRows *rows, RowGroup *group, int index)
 
 /* Computes the value again in the group, with what is above it as far as that is
  * worth it; the rest is read, and so in memory from now on. */
-static void compute_again(FusedRows *rows, const Recompute *r, RowGroup *group, Value *value)
+static void compute_again(FusedRows *rows, Recompute *r, RowGroup *group, Value *value)
 {
     bool again;
     recompute_cost(r, value, 0, &again);

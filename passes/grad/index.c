@@ -38,7 +38,14 @@ static Dim dim_at(const Value *v, int axis)
     return axis <= v->type.rank ? v->type.dims[v->type.rank - axis] : dim_const(1);
 }
 
-static bool find_index_line(Builder *b, Value *v, int axis, IndexLine *line);
+/* IndexSearch: how many values were looked at; a graph may reach one in very many ways. */
+enum { MOST_INDEX_STEPS = 64 };
+typedef struct IndexSearch {
+    Builder *b;
+    int steps;
+} IndexSearch;
+
+static bool find_index_line(IndexSearch *s, Value *v, int axis, IndexLine *line);
 
 static Value *combine(Builder *b, OpKind kind, Value *x, Value *y)
 {
@@ -49,40 +56,42 @@ static Value *combine(Builder *b, OpKind kind, Value *x, Value *y)
     return build_binary(b, kind, x, y);
 }
 
-static bool find_operands_index_line(Builder *b, const Op *op, int axis, IndexLine *line)
+static bool find_operands_index_line(IndexSearch *s, const Op *op, int axis, IndexLine *line)
 {
     IndexLine x, y;
-    if (!find_index_line(b, op->args[0], axis, &x) || !find_index_line(b, op->args[1], axis, &y))
+    if (!find_index_line(s, op->args[0], axis, &x) || !find_index_line(s, op->args[1], axis, &y))
         return false;
     line->slope = op->kind == OP_sub ? x.slope - y.slope : x.slope + y.slope;
-    line->rest = combine(b, op->kind, x.rest, y.rest);
+    line->rest = combine(s->b, op->kind, x.rest, y.rest);
     return true;
 }
 
-static bool find_index_line(Builder *b, Value *v, int axis, IndexLine *line)
+static bool find_index_line(IndexSearch *s, Value *v, int axis, IndexLine *line)
 {
     Op *op = v->op;
+    if (s->steps++ == MOST_INDEX_STEPS)
+        return false;
     *line = (IndexLine){0, v};
     if (dim_is_one(dim_at(v, axis)))
         return true;
     switch (op->kind) {
     case OP_iota: *line = (IndexLine){1, NULL}; return true;
     case OP_add:
-    case OP_sub: return find_operands_index_line(b, op, axis, line);
+    case OP_sub: return find_operands_index_line(s, op, axis, line);
     case OP_neg:
-        if (!find_index_line(b, op->args[0], axis, line))
+        if (!find_index_line(s, op->args[0], axis, line))
             return false;
-        *line = (IndexLine){-line->slope, combine(b, OP_sub, NULL, line->rest)};
+        *line = (IndexLine){-line->slope, combine(s->b, OP_sub, NULL, line->rest)};
         return true;
-    case OP_broadcast: return find_index_line(b, op->args[0], axis, line);
+    case OP_broadcast: return find_index_line(s, op->args[0], axis, line);
     case OP_reshape: {
         const Type *from = &op->args[0]->type;
         int dims[MAX_RANK];
         if (!type_differs_by_ones(from, &v->type, dims) ||
-            !find_index_line(b, op->args[0], from->rank - dims[v->type.rank - axis], line))
+            !find_index_line(s, op->args[0], from->rank - dims[v->type.rank - axis], line))
             return false;
         if (line->rest)
-            line->rest = build_reshape_like(b, line->rest, from, &v->type);
+            line->rest = build_reshape_like(s->b, line->rest, from, &v->type);
         return true;
     }
     default: return false;
@@ -96,11 +105,12 @@ static Value *inverse_positions(Grad *g, const Op *op, const Value *dy)
     const Module *module = g->b.function->module;
     int axis = (int)op_int(op, ATTR_axis), rank = dy->type.rank;
     Dim along = dy->type.dims[axis];
+    IndexSearch search = {.b = &g->b};
     IndexLine line;
     if (symbol_is_ragged(module, along.symbol) &&
         type_find_dim(&dy->type, module->symbols.data[along.symbol].batch) < 0)
         return NULL;
-    if (!find_index_line(&g->b, op->args[1], rank - axis, &line) || abs(line.slope) != 1)
+    if (!find_index_line(&search, op->args[1], rank - axis, &line) || abs(line.slope) != 1)
         return NULL;
     Value *position = build_iota_along(&g->b, op->args[0]->type.dims[axis], axis, rank);
     return line.slope > 0 ? combine(&g->b, OP_sub, position, line.rest)

@@ -17,6 +17,20 @@ twice() {
 }
 twice train_step 20
 
+# Models of few lines whose values are reached in 2^40 ways, or that repeat nothing 10^12 times.
+many_ways() { # many_ways WHAT: standard input has what makes y of the words' vectors x
+    { printf 'model %s\ndim B, T\ninput tokens : token[B, T~]\nparam e : [30, 4] = normal(0, 0.02)\nx = e[tokens]\n' "$1"; cat
+      printf 'output logits = y @ transpose(e)\nloss = cross_entropy(logits, next(tokens))\n'; } >ways.tfg
+    (ulimit -t 5; "$tfc" dump ways.tfg --stage plan >out.txt 2>err.txt) || fail "$1: $(tail -n 3 err.txt)"
+}
+forty() { for _ in 1 2 3 4; do for _ in 1 2 3 4 5 6 7 8 9 10; do echo "$1"; done; done; }
+{ echo 'y = x'; forty 'y = y * y'; } | many_ways powers
+{ echo 'p = position(T)'; forty 'p = p + p'; echo 'y = x + lookup(x, T, p)'; } | many_ways positions
+{ echo 'block f(x) {'; echo 'param w : [4]'; echo 'v = w'; forty 'v = v + v'; echo 'merge w = v'; echo 'return x * sum(w)'; echo '}'
+  echo 'z = f as g(x)'; echo 'y = f as same g(z)'; } | many_ways merges
+echo 'repeat 10000 { repeat 10000 { repeat 10000 { } } }' >>ways.tfg
+refuses 1 "the model takes too long to build" sh -c 'ulimit -t 5; exec "$@"' sh "$tfc" info ways.tfg
+
 # within KILOBYTES COMMAND …
 within() {
     most=$1
