@@ -156,6 +156,9 @@ static bool read_value(GgufReader *r)
         return gguf_refuse(r, arena_printf(r->gguf->list.arena,
                                            "the value of '%s' is of a type that is not known",
                                            text_visible_name(r->gguf->list.arena, value->key)));
+    if (map_has(&r->gguf->index, value->key))
+        return gguf_refuse(r, arena_printf(r->gguf->list.arena, "the key '%s' is there twice",
+                                           text_visible_name(r->gguf->list.arena, value->key)));
     value->kind = (GgufKind)kind;
     value->data = r->at;
     skip_values(r, value->kind, value->n);
