@@ -13,32 +13,34 @@ void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids)
                                 strlen(prompt), ids));
 }
 
-void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out)
+static void put_prompt(const Vocabulary *vocab, const Continuation *text, Text *prompt)
 {
-    TokenText text = {0};
-    memory_need(continue_put(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, ids->data,
-                             ids->count, &text));
-    text_put(out, text.data, text.length);
-    token_text_free(&text);
+    continuation_put(vocab, &(Ids){.data = text->ids.data, .count = text->prompt}, prompt);
+}
+
+/* The length of a text up to the first of the stops after its prompt. *behind: the prompt's bytes,
+ * 0 if the text does not begin with it. */
+static size_t find_end(const char *all, const Text *prompt, const TextList *stops, size_t *behind)
+{
+    *behind = prompt->length && !strncmp(all, prompt->data, prompt->length) ? prompt->length : 0;
+    size_t end = strlen(all);
+    for (size_t i = 0; stops && i < stops->count; i++) {
+        const char *found = strstr(all + *behind, stops->data[i]);
+        if (found && (size_t)(found - all) < end)
+            end = (size_t)(found - all);
+    }
+    return end;
 }
 
 size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops,
                          Text *out)
 {
-    size_t from = out->length, behind = 0;
+    size_t from = out->length, behind;
     Text prompt = {0};
     continuation_put(vocab, &text->ids, out);
-    continuation_put(vocab, &(Ids){.data = text->ids.data, .count = text->prompt}, &prompt);
-    const char *all = out->data ? out->data + from : "";
-    if (prompt.length && !strncmp(all, prompt.data, prompt.length))
-        behind = prompt.length;
+    put_prompt(vocab, text, &prompt);
+    const size_t end = find_end(out->data ? out->data + from : "", &prompt, stops, &behind);
     text_free(&prompt);
-    size_t end = strlen(all);
-    for (size_t i = 0; stops && i < stops->count; i++) {
-        const char *found = strstr(all + behind, stops->data[i]);
-        if (found && (size_t)(found - all) < end)
-            end = (size_t)(found - all);
-    }
     if (out->data) {
         out->length = from + end;
         out->data[out->length] = 0;
@@ -66,11 +68,17 @@ bool continuation_fits(const Inference *inference, const DecodeSettings *setting
 
 /* ---- watching ---- */
 
+/* WatchedText: a text with the ids of the part that is under way, and the text of its prompt. */
+typedef struct WatchedText {
+    GrowingText grown;
+    Text prompt;
+} WatchedText;
+
 typedef struct Watched {
     const Vocabulary *vocab;
     const ContinuationWatch *watch;
     Continuation *texts;
-    Ids *come; /* of each text: its ids, and those of the part that is under way */
+    WatchedText *come; /* of each text */
     int n;
     size_t told; /* bytes, of the first text */
 } Watched;
@@ -112,28 +120,23 @@ static bool watch_token(void *context, int64_t number, int32_t token)
         i++;
     if (i == w->n)
         return true;
-    ids_push(&w->come[i], token);
-    Continuation now = w->texts[i];
-    now.ids = w->come[i];
-    Text cut = {0}, whole = {0};
-    continuation_text(w->vocab, &now, w->watch->stops, &cut);
-    continuation_put(w->vocab, &now.ids, &whole);
-    w->texts[i].ended = cut.length < whole.length;
+    WatchedText *come = &w->come[i];
+    growing_text_push(w->vocab, &come->grown, token);
+    Text cut = come->grown.text;
+    size_t behind;
+    cut.length = find_end(cut.data ? cut.data : "", &come->prompt, w->watch->stops, &behind);
+    w->texts[i].ended = cut.length < come->grown.text.length;
     tell_grown(w, &cut, w->texts[i].ended);
-    text_free(&cut);
-    text_free(&whole);
     return !w->texts[i].ended;
 }
 
 static void begin_watching(Watched *w)
 {
-    for (int i = 0; i < w->n; i++)
-        for (size_t k = 0; k < w->texts[i].ids.count; k++)
-            ids_push(&w->come[i], w->texts[i].ids.data[k]);
-    Text text = {0};
-    continuation_put(w->vocab, &w->come[0], &text);
-    tell_grown(w, &text, false);
-    text_free(&text);
+    for (int i = 0; i < w->n; i++) {
+        growing_text_begin(w->vocab, &w->texts[i].ids, &w->come[i].grown);
+        put_prompt(w->vocab, &w->texts[i], &w->come[i].prompt);
+    }
+    tell_grown(w, &w->come[0].grown.text, false);
 }
 
 static void end_watching(Watched *w, bool ok)
@@ -143,8 +146,10 @@ static void end_watching(Watched *w, bool ok)
     if (ok)
         tell_grown(w, &text, true);
     text_free(&text);
-    for (int i = 0; i < w->n; i++)
-        ids_free(&w->come[i]);
+    for (int i = 0; i < w->n; i++) {
+        growing_text_free(&w->come[i].grown);
+        text_free(&w->come[i].prompt);
+    }
 }
 
 /* ---- growing ---- */
@@ -166,7 +171,7 @@ static int64_t continue_task(void *context, Stepper *stepper, int64_t batch)
     const int n = left < CONTINUE_ROWS ? (int)left : CONTINUE_ROWS;
     const ContinuationWatch *watch = all->watch;
     DecodeSettings watched = *all->settings;
-    Ids come[CONTINUE_ROWS] = {{0}};
+    WatchedText come[CONTINUE_ROWS] = {0};
     Watched w = {
         .vocab = all->inference->vocab, .watch = watch, .texts = texts, .come = come, .n = n};
     bool watches = n && watch && (watch->grown || (watch->stops && watch->stops->count));

@@ -2,6 +2,7 @@
 #ifndef DRIVER_RUN_CONTINUATION_H
 #define DRIVER_RUN_CONTINUATION_H
 
+#include "driver/run/growing_text.h"
 #include "driver/run/inference.h"
 #include "runtime/decode/continue.h"
 
@@ -19,8 +20,6 @@ typedef struct ContinuationWatch {
 
 /* Appends the ids of a prompt, of one line or several. */
 void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids);
-/* Appends the text of ids, "\n" for each line break. */
-void continuation_put(const Vocabulary *vocab, const Ids *ids, Text *out);
 /* Appends the text of a continuation, up to the first of `stops` (may be NULL) after its prompt.
  * Returns how many of the appended bytes are the prompt's; 0 if the text does not begin with the
  * text of the prompt alone, which then counts as generated. */
