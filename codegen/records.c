@@ -95,10 +95,14 @@ static void put_text(Records *r, RecordTableId id, size_t at, const char *text)
 
 /* ---- the program ---- */
 
-void records_of(Records *out, const TfcProgram *program, Arena *arena)
+void records_of(Records *out, const TfcProgram *program, const Records *before, Arena *arena)
 {
     *out = (Records){.arena = arena};
     map_init(&out->strings, arena);
+    if (before) {
+        out->strings = before->strings;
+        out->tables[TABLE_text] = before->tables[TABLE_text];
+    }
     put_TfcProgram(out, TABLE_TfcProgram, room_for(out, TABLE_TfcProgram, sizeof *program),
                    program);
 }

@@ -9,7 +9,8 @@
 #include "base/vec.h"
 #include "runtime/exec/program.h"
 
-/* TABLE(type of its elements). `text`: the characters of all strings, each string once. `texts` and
+/* TABLE(type of its elements). `text`: the characters of all strings, each string once; programs
+ * of one object file share it. `texts` and
  * `functions`: lists of pointers, of the host's size here. `functions`: the program's kernels,
  * which have no entries in the list of pointers. */
 #define RECORD_TABLES(TABLE) \
@@ -48,7 +49,8 @@ typedef struct Records {
     Map strings; /* string → its offset in TABLE_text, plus 1 */
 } Records;
 
-/* Makes the tables of a program and of all that it points to. Everything lives in the arena. */
-void records_of(Records *out, const TfcProgram *program, Arena *arena);
+/* Makes the tables of a program and of all that it points to. `before`: tables of another program,
+ * whose text has the same place in these; NULL: none. Everything lives in the arena. */
+void records_of(Records *out, const TfcProgram *program, const Records *before, Arena *arena);
 
 #endif

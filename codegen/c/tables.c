@@ -274,7 +274,7 @@ void c_tables(const TfcProgram *program, const char *prefix, GemmChoice gemm, Te
 {
     Tables t = {
         .arena = arena_new(), .program = program, .prefix = prefix, .gemm = gemm, .out = out};
-    records_of(&t.records, program, t.arena);
+    records_of(&t.records, program, NULL, t.arena);
     for (int id = TABLE_texts; id < TABLE_TfcProgram; id++)
         put_array(&t, (RecordTableId)id);
     t.id = TABLE_TfcProgram;

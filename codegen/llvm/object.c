@@ -22,13 +22,15 @@
 #include <string.h>
 
 /* Kernels an object file: where programs share them one, else some, which spares the cost that LLVM
- * has for each module and functions that kernels have in common. */
+ * has for each module and functions that kernels have in common; and all of attention, which have
+ * the most in common. */
 enum { KERNELS_A_FILE = 6 };
 
 /* ---- one file ---- */
 
 typedef struct ObjectJob {
-    const KernelSet *set;
+    KernelSet set;  /* in the order of files */
+    int n_together; /* the first of them, which are one file */
     int n_programs;
     const TfcProgram *const *programs;
     const char *prefix;
@@ -41,9 +43,28 @@ static LLVMModuleRef emit_tables(const ObjectJob *job, const LlvmTarget *target,
                                  LLVMContextRef context)
 {
     LLVMModuleRef module = target_new_module(target, context, "tables");
-    for (int p = 0; p < job->n_programs; p++)
-        tables_emit(context, module, job->programs[p], job->prefix, target->gemm);
+    tables_emit(context, module, job->n_programs, job->programs, job->prefix, target->gemm);
     return module;
+}
+
+static bool is_of_attention(const KernelEntry *entry) { return entry->op->kind == OP_attention; }
+
+/* Kernels of attention are first, unless each kernel has a file of its own. */
+static ObjectJob job_of(const KernelSet *set, int n, const TfcProgram *const *programs,
+                        const char *prefix, const TargetOptions *options, Cache *cache,
+                        Arena *arena)
+{
+    ObjectJob job = {*set, 0, n, programs, prefix, options, cache};
+    if (cache)
+        return job;
+    memset(&job.set.list, 0, sizeof job.set.list);
+    for (int others = 0; others < 2; others++) {
+        for (size_t k = 0; k < set->list.count; k++)
+            if (is_of_attention(&set->list.data[k]) != others)
+                vec_push(arena, job.set.list, set->list.data[k]);
+        job.n_together = others ? job.n_together : (int)job.set.list.count;
+    }
+    return job;
 }
 
 static int kernels_a_file(const ObjectJob *job) { return job->cache ? 1 : KERNELS_A_FILE; }
@@ -51,7 +72,16 @@ static int kernels_a_file(const ObjectJob *job) { return job->cache ? 1 : KERNEL
 /* File 0 has the tables, the next ones kernels, the last a product each. */
 static int first_product(const ObjectJob *job)
 {
-    return 1 + ((int)job->set->list.count + kernels_a_file(job) - 1) / kernels_a_file(job);
+    const int rest = (int)job->set.list.count - job->n_together;
+    return 1 + (job->n_together > 0) + (rest + kernels_a_file(job) - 1) / kernels_a_file(job);
+}
+
+/* The number of the first kernel of a file; behind all: how many there are. */
+static int first_kernel(const ObjectJob *job, int file)
+{
+    const int n = (int)job->set.list.count, of_rest = file - 1 - (job->n_together > 0);
+    const int first = of_rest < 0 ? 0 : job->n_together + of_rest * kernels_a_file(job);
+    return first < n ? first : n;
 }
 
 /* What a file but the first computes, as loop IR. */
@@ -59,9 +89,8 @@ static LoModule *emit_loops(const ObjectJob *job, int file, const LlvmTarget *ta
 {
     LoModule *loops = lo_module_new(arena);
     if (file < first_product(job)) {
-        int begin = (file - 1) * kernels_a_file(job), end = begin + kernels_a_file(job),
-            n = (int)job->set->list.count;
-        emit_kernels(loops, job->set, begin, end < n ? end : n, job->prefix, &target->code);
+        emit_kernels(loops, &job->set, first_kernel(job, file), first_kernel(job, file + 1),
+                     job->prefix, &target->code);
     } else {
         TfcProductType types[TFC_PRODUCT_TYPES];
         products_needed(job->programs, job->n_programs, target->gemm, types);
@@ -229,7 +258,7 @@ static bool compile_job(const ObjectJob *job, Arena *arena, ObjectSet *out, Diag
     CompiledFile *compiled = ARENA_ARRAY(arena, CompiledFile, n_files);
     compile_files(job, n_files, compiled, diags);
     *out = (ObjectSet){.n_programs = job->n_programs,
-                       .n_kernels = (int)job->set->list.count,
+                       .n_kernels = (int)job->set.list.count,
                        .programs = job->programs};
     return collect_files(job, n_files, compiled, arena, out);
 }
@@ -237,8 +266,8 @@ static bool compile_job(const ObjectJob *job, Arena *arena, ObjectSet *out, Diag
 bool kernels_compile(const KernelSet *set, const TargetOptions *options, const char *prefix,
                      Arena *arena, ObjectSet *out, Diagnostics *diags)
 {
-    return compile_job(&(ObjectJob){.set = set, .prefix = prefix, .options = options}, arena, out,
-                       diags);
+    const ObjectJob job = job_of(set, 0, NULL, prefix, options, NULL, arena);
+    return compile_job(&job, arena, out, diags);
 }
 
 bool object_compile(const Function *const *functions, int n, const TargetOptions *target,
@@ -261,9 +290,8 @@ bool object_compile(const Function *const *functions, int n, const TargetOptions
     const char **symbols = ARENA_ARRAY(arena, const char *, n);
     for (int i = 0; i < n; i++)
         symbols[i] = arena_printf(arena, "%s%s", prefix, functions[i]->name);
-    bool ok = is_kept ||
-              compile_job(&(ObjectJob){&set, n, programs, prefix, target, *prefix ? NULL : cache},
-                          arena, out, diags);
+    const ObjectJob job = job_of(&set, n, programs, prefix, target, *prefix ? NULL : cache, arena);
+    bool ok = is_kept || compile_job(&job, arena, out, diags);
     if (is_kept)
         *out = (ObjectSet){.n_files = kept.n_files,
                            .files = kept.files,
@@ -307,10 +335,11 @@ bool object_bitcode(const Function *const *functions, int n, const TargetOptions
             ? plan_programs(functions, n, options, &set, arena, diags)
             : NULL;
     LLVMContextRef context = programs ? LLVMContextCreate() : NULL;
-    LLVMModuleRef module = programs
-                               ? link_files(&(ObjectJob){&set, n, programs, prefix, options, NULL},
-                                            &target, context, diags)
-                               : NULL;
+    LLVMModuleRef module = NULL;
+    if (programs) {
+        const ObjectJob job = job_of(&set, n, programs, prefix, options, NULL, arena);
+        module = link_files(&job, &target, context, diags);
+    }
     if (module) {
         LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(module);
         text_put(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));

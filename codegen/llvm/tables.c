@@ -179,10 +179,10 @@ static LlValue table_global(Tables *t, RecordTableId id)
     return t->globals[id];
 }
 
-/* ---- the program ---- */
+/* ---- the programs ---- */
 
-void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram *program,
-                 const char *prefix, GemmChoice gemm)
+void tables_emit(LLVMContextRef context, LLVMModuleRef module, int n,
+                 const TfcProgram *const *programs, const char *prefix, GemmChoice gemm)
 {
     Tables t = {.arena = arena_new(),
                 .context = context,
@@ -192,10 +192,22 @@ void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram 
                 .pointer = LLVMPointerTypeInContext(context, 0),
                 .pointer_bytes = LLVMPointerSize(LLVMGetModuleDataLayout(module)),
                 .prefix = prefix,
-                .gemm = gemm,
-                .program = program};
-    records_of(&t.records, program, t.arena);
-    add_constant(&t, table_constant(&t, TABLE_TfcProgram),
-                 arena_printf(t.arena, "%s%s", prefix, program->name));
+                .gemm = gemm};
+    Records *all = ARENA_ARRAY(t.arena, Records, n + 1);
+    for (int p = 0; p < n; p++)
+        records_of(&all[p], programs[p], p ? &all[p - 1] : NULL, t.arena);
+    LlValue text = NULL; /* of all programs, which the last one's tables have */
+    if (n) {
+        t.records = all[n - 1];
+        text = table_global(&t, TABLE_text);
+    }
+    for (int p = 0; p < n; p++) {
+        memset(t.globals, 0, sizeof t.globals);
+        t.globals[TABLE_text] = text;
+        t.records = all[p];
+        t.program = programs[p];
+        add_constant(&t, table_constant(&t, TABLE_TfcProgram),
+                     arena_printf(t.arena, "%s%s", prefix, t.program->name));
+    }
     arena_free(t.arena);
 }

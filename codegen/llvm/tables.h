@@ -10,10 +10,10 @@
 #include "codegen/llvm/llvm.h"
 #include "runtime/exec/program.h"
 
-/* Defines the constant <prefix><program name> of type TfcProgram. It refers to its kernels as
- * <prefix><kernel name>, and to the native products that it needs as the forms
+/* Defines for each of n programs the constant <prefix><program name> of type TfcProgram. It refers
+ * to its kernels as <prefix><kernel name>, and to the native products that it needs as the forms
  * <prefix>gemm.f32, <prefix>gemm.f64 and <prefix>gemm.bf16. */
-void tables_emit(LLVMContextRef context, LLVMModuleRef module, const TfcProgram *program,
-                 const char *prefix, GemmChoice gemm);
+void tables_emit(LLVMContextRef context, LLVMModuleRef module, int n,
+                 const TfcProgram *const *programs, const char *prefix, GemmChoice gemm);
 
 #endif

@@ -13,6 +13,13 @@ cp "$root"/examples/translate.c "$root"/examples/fine_tune.c .
 nm -D --defined-only libmulti30k_small.so | grep -v ' multi30k_small_' && fail "other names are exported"
 export LD_LIBRARY_PATH="$work"
 
+# The whole model, with its training step, takes less than a mebibyte: programs share their names, and kernels their
+# functions.
+mkdir whole
+"$tfc" compile "$model" --cpu x86-64-v4 -o whole/m.so
+bytes=$(stat -c %s whole/m.so)
+[ "$bytes" -lt 1048576 ] || fail "the library has $bytes bytes"
+
 # Examples: the line of the manual is all that is needed.
 cc fine_tune.c -o fine_tune -L. -lmulti30k_small -I.
 cc translate.c -o translate -L. -lmulti30k_small -I.
