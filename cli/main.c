@@ -49,6 +49,7 @@ static int run_command(const Command *command, int argc, char **argv)
 {
     Job job = {.arena = arena_new(), .show = cli_flush};
     diag_init(&job.diags, job.arena);
+    job.records = run_records_new(job.arena);
     Arguments arguments;
     void *record = arena_alloc(job.arena, command->record);
     int status;

@@ -124,13 +124,8 @@ static int begin_from(Job *job, TrainOptions *o)
     o->settings = own.settings;
     if (!o->weights)
         o->weights = run;
-    if (!o->vocab.spec && !o->prepared) {
-        TextList tokens = record.tokens;
-        for (size_t i = 0; i < o->vocab.tokens.count; i++)
-            vec_push(job->arena, tokens, o->vocab.tokens.data[i]);
-        o->vocab.spec = run;
-        o->vocab.tokens = tokens;
-    }
+    if (!o->vocab.spec && !o->prepared)
+        o->vocab.spec = run; /* with its rules: vocabulary_take_rules */
     return EXIT_DONE;
 }
 

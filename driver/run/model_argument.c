@@ -41,9 +41,8 @@ bool model_argument(Job *job, const char *path, const TextList *settings, ModelA
 
 bool run_argument(Job *job, const char *path)
 {
-    RunRecord none; /* what reading it says of a path that is no run */
     if (file_is_folder(path))
-        return is_run_folder(path) || run_record_read(job, path, &none);
+        return is_run_folder(path) || run_record_refuse(job, path);
     const char *run = run_around(job, path);
     if (run && text_ends(path, ".safetensors"))
         return job_error(job, "%s is a checkpoint: name the run's folder, %s, and --checkpoint %s",
@@ -56,5 +55,5 @@ bool run_argument(Job *job, const char *path)
             "%s is a model that is not trained: --weights FILE gives its params and --vocab FILE its "
             "vocabulary; or train it first (tfc train %s --out RUN …) and name the folder RUN",
             path, path);
-    return run_record_read(job, path, &none);
+    return run_record_refuse(job, path);
 }

@@ -3,21 +3,20 @@
 
 #include "base/file.h"
 #include "base/json_read.h"
-#include "base/json_write.h"
+#include "base/json_record.h"
 #include "base/limits.h"
+#include "base/map.h"
 #include "base/xxh64.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[] = {"pairs", "sources", "sentences",
-                                         "lines", "stream",  "records"};
-enum { N_KINDS = sizeof kind_names / sizeof kind_names[0], LARGEST_JSON = 1 << 20 };
+enum { LARGEST_JSON = 1 << 20 };
 
 static const char RECORD[] = "run.json";
 
-const char *corpus_kind_name(CorpusKind kind) { return kind_names[kind]; }
+const char *corpus_kind_name(CorpusKind kind) { return corpus_kind_words[kind]; }
 
 bool is_run_folder(const char *path)
 {
@@ -32,93 +31,64 @@ const char *run_record_file(Job *job, const char *folder)
     return file_in(job->arena, folder, RECORD);
 }
 
+/* What run.json holds; "later": after 0.2.0. */
+#define ROW(key, type, member, use, ...) JSON_FIELD(RunRecord, key, type, member, use, __VA_ARGS__)
+#define KIND NEEDED, .words = corpus_kind_words, .n_words = CORPUS_KINDS
+#define IF_GENERATION OPTIONAL, JSON_FLAG(RunRecord, knows_generation)
+#define IF_IMPORTED OPTIONAL, JSON_FLAG(RunRecord, is_import)
+#define OF_TEXTS WRITTEN, .of = &prepared_text_record
+static const JsonField run_fields[] = {
+    /* clang-format off */
+    /* version */
+    ROW("tfc",        TEXT,    version,    OPTIONAL),
+    /* the model's file as it was given */
+    ROW("model",      TEXT,    model,      OPTIONAL),
+    /* what a batch is made of */
+    ROW("kind",       WORD,    kind,       KIND),
+    /* consts: ["d_model=256", …], `vocab` always among them */
+    ROW("settings",   TEXTS,   settings,   NEEDED),
+    /* rules of the vocabulary: ["begin=<pad>", …] (runtime/data/token_rules.h) */
+    ROW("tokens",     TEXTS,   tokens,     OPTIONAL),
+    /* later: settings of generation that hold where no option says: "temperature=0.6" */
+    ROW("generation", TEXTS,   generation, IF_GENERATION),
+    /* the command as it was typed */
+    ROW("command",    TEXTS,   command,    WRITTEN),
+    /* the options that --resume repeats, files by absolute paths */
+    ROW("arguments",  TEXTS,   arguments,  WRITTEN),
+    /* the name of the machine's processor, for people to read */
+    ROW("processor",  TEXT,    processor,  OPTIONAL),
+    /* later: of a run of tfc quantize, a word of base/quants.def */
+    ROW("quantised",  TEXT,    quantised,  OPTIONAL),
+    /* later: of such a run, patterns of the params whose products and lookups are f32 */
+    ROW("keep",       TEXTS,   keep,       OPTIONAL),
+    /* name → value: all that the result depends on, without the texts */
+    ROW("decides",    PAIRS,   facts,      WRITTEN),
+    /* the texts: option, file, bytes, lines, sha256 */
+    ROW("data",       RECORDS, texts,      OF_TEXTS),
+    /* name → checksum of the files beside run.json that never change: model, libraries,
+     * vocabularies */
+    ROW("files",      PAIRS,   files,      OPTIONAL),
+    /* of an imported run: tensors of the weights that no param took */
+    ROW("unused",     TEXTS,   unused,     IF_IMPORTED),
+    /* clang-format on */
+};
+#undef ROW
+static const JsonRecord run_record = JSON_RECORD_OF(RunRecord, run_fields);
+
 /* ---- reading ---- */
 
-/* The member of that kind, or NULL; *ok: it is of that kind or absent. */
-static const JsonValue *get_member(const JsonValue *object, const char *name, JsonKind kind,
-                                   bool *ok)
+/* Whether each is "NAME=VALUE". */
+static bool are_settings(const TextList *list)
 {
-    const JsonValue *value = json_member(object, name);
-    *ok = !value || value->kind == kind;
-    return *ok ? value : NULL;
-}
-
-/* A list of strings, perhaps absent. */
-static bool get_list(Job *job, const JsonValue *object, const char *name, TextList *list)
-{
-    bool ok;
-    const JsonValue *texts = get_member(object, name, JV_LIST, &ok);
-    for (size_t i = 0; ok && texts && i < texts->n; i++) {
-        ok = texts->items[i].kind == JV_STRING;
-        vec_push(job->arena, *list, texts->items[i].text);
-    }
-    return ok;
-}
-
-static bool get_kind(const JsonValue *object, CorpusKind *kind)
-{
-    const char *name = json_member_text(object, "kind");
-    for (int i = 0; name && i < N_KINDS; i++)
-        if (!strcmp(name, kind_names[i])) {
-            *kind = (CorpusKind)i;
-            return true;
-        }
-    return false;
-}
-
-static bool get_facts(Job *job, const JsonValue *object, const char *name, RunFacts *to)
-{
-    bool ok;
-    const JsonValue *facts = get_member(object, name, JV_OBJECT, &ok);
-    for (size_t i = 0; ok && facts && i < facts->n; i++) {
-        ok = facts->items[i].kind == JV_STRING;
-        vec_push(job->arena, *to, ((RunFact){facts->keys[i], facts->items[i].text}));
-    }
-    return ok;
-}
-
-/* "NAME=VALUE" each. */
-static bool get_settings(Job *job, const JsonValue *object, TextList *list)
-{
-    bool ok = json_member(object, "settings") && get_list(job, object, "settings", list);
-    for (size_t i = 0; ok && i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         const char *equals = strchr(list->data[i], '=');
-        ok = equals && equals != list->data[i];
+        if (!equals || equals == list->data[i])
+            return false;
     }
-    return ok;
+    return true;
 }
 
-/* Bytes or lines of a text: far more than a disk has, and so few that their sum over all that
- * LARGEST_JSON can name does not overflow. */
-#define MOST_OF_TEXT (INT64_C(1) << 48)
-
-/* Such a number, 0 where it is absent; false: it is another. */
-static bool get_size(const JsonValue *object, const char *name, int64_t *size)
-{
-    bool ok;
-    const JsonValue *value = get_member(object, name, JV_INTEGER, &ok);
-    *size = value ? value->integer : 0;
-    return ok && *size >= 0 && *size <= MOST_OF_TEXT;
-}
-
-static bool get_texts(Job *job, const JsonValue *object, RunRecord *record)
-{
-    bool ok;
-    const JsonValue *texts = get_member(object, "data", JV_LIST, &ok);
-    for (size_t i = 0; ok && texts && i < texts->n; i++) {
-        const JsonValue *entry = &texts->items[i];
-        RunText text = {.option = json_member_text(entry, "option"),
-                        .file = json_member_text(entry, "file"),
-                        .sha256 = json_member_text(entry, "sha256")};
-        ok = text.option && text.file && text.sha256 && get_size(entry, "bytes", &text.bytes) &&
-             get_size(entry, "lines", &text.lines);
-        vec_push(job->arena, record->texts, text);
-    }
-    return ok;
-}
-
-/* Says what the path is, which is not the folder of a run; gives false. */
-static bool refuse_folder(Job *job, const char *path)
+bool run_record_refuse(Job *job, const char *path)
 {
     return job_error(
         job,
@@ -129,43 +99,66 @@ static bool refuse_folder(Job *job, const char *path)
                              : "there is no such folder");
 }
 
-bool run_record_read(Job *job, const char *folder, RunRecord *record)
+/* The file of the folder, as JSON; NULL after an error. */
+static const JsonValue *read_json(Job *job, const char *folder, const char *path)
 {
-    const char *path = run_record_file(job, folder);
-    *record = (RunRecord){0};
-    if (!file_exists(path))
-        return refuse_folder(job, folder);
-    const Source *source = job_read(job, folder, path, LARGEST_JSON);
-    if (!source)
-        return false;
     const char *problem;
-    const JsonValue *json = json_read(job->arena, source->text, source->length, &problem);
+    const Source *source = job_read(job, folder, path, LARGEST_JSON);
+    const JsonValue *json =
+        source ? json_read(job->arena, source->text, source->length, &problem) : NULL;
+    if (source && !json)
+        job_error(job, "%s is damaged (%s): it holds the run's settings, restore it from a copy",
+                  path, problem);
+    return json;
+}
+
+static bool read_record(Job *job, const char *folder, RunRecord *record)
+{
+    const char *path = run_record_file(job, folder), *wrong;
+    if (!file_exists(path))
+        return run_record_refuse(job, folder);
+    const JsonValue *json = read_json(job, folder, path);
     if (!json)
-        return job_error(job,
-                         "%s is damaged (%s): it holds the run's settings, restore it from a copy",
-                         path, problem);
-    record->version = json_member_text(json, "tfc");
-    record->model = json_member_text(json, "model");
-    record->processor = json_member_text(json, "processor");
-    record->quantised = json_member_text(json, "quantised");
-    record->is_import = json_member(json, "unused") != NULL;
-    record->knows_generation = json_member(json, "generation") != NULL;
-    bool ok = get_kind(json, &record->kind) && get_list(job, json, "unused", &record->unused) &&
-              get_settings(job, json, &record->settings) &&
-              get_list(job, json, "tokens", &record->tokens) &&
-              get_list(job, json, "generation", &record->generation) &&
-              get_list(job, json, "command", &record->command) &&
-              get_list(job, json, "keep", &record->keep) &&
-              get_list(job, json, "arguments", &record->arguments) &&
-              get_facts(job, json, "decides", &record->facts) &&
-              get_facts(job, json, "files", &record->files) && get_texts(job, json, record);
+        return false;
+    bool ok = json_record_read(job->arena, &run_record, json, record, &wrong);
+    if (ok && !are_settings(&record->settings)) {
+        wrong = "settings";
+        ok = false;
+    }
     if (ok && record->quantised && !quant_of_word(record->quantised))
         return job_error(job,
                          "%s: \"quantised\" is '%s'; expected " QUANT_WORDS
                          ": restore the file from a copy, or use the tfc that wrote it",
                          path, record->quantised);
-    return ok ||
-           job_error(job, "%s is damaged, or was not written by tfc: restore it from a copy", path);
+    return ok || job_error(job,
+                           "%s is damaged, or was not written by tfc (%s): restore it from a copy",
+                           path, wrong);
+}
+
+/* ---- what a job has read ---- */
+
+struct RunRecords {
+    Map folders; /* RunRecord */
+};
+
+RunRecords *run_records_new(Arena *arena)
+{
+    RunRecords *records = ARENA_NEW(arena, RunRecords);
+    map_init(&records->folders, arena);
+    return records;
+}
+
+bool run_record_read(Job *job, const char *folder, RunRecord *record)
+{
+    const RunRecord *read = job->records ? map_get(&job->records->folders, folder) : NULL;
+    *record = read ? *read : (RunRecord){0};
+    if (read)
+        return true;
+    if (!read_record(job, folder, record))
+        return false;
+    if (job->records)
+        map_set(&job->records->folders, folder, arena_copy(job->arena, record, sizeof *record));
+    return true;
 }
 
 static const char *find_fact(const RunFacts *facts, const char *name)
@@ -238,57 +231,16 @@ bool run_record_check_files(Job *job, const char *folder, const RunRecord *recor
 
 /* ---- writing ---- */
 
-static void put_text(JsonWriter *json, const char *name, const char *text)
-{
-    if (text)
-        json_put_text(json, name, text);
-}
-
-static void put_list(JsonWriter *json, const char *name, const TextList *list)
-{
-    json_open(json, name, '[');
-    for (size_t i = 0; i < list->count; i++)
-        json_put_text(json, NULL, list->data[i]);
-    json_close(json, ']');
-}
-
-static void put_facts(JsonWriter *json, const char *name, const RunFacts *facts)
-{
-    json_open(json, name, '{');
-    for (size_t i = 0; i < facts->count; i++)
-        put_text(json, facts->data[i].name, facts->data[i].value);
-    json_close(json, '}');
-}
-
 bool run_record_write(Job *job, const char *folder, const RunRecord *record)
 {
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
-    json_open(&json, NULL, '{');
-    put_text(&json, "tfc", record->version);
-    put_text(&json, "model", record->model);
-    put_text(&json, "kind", kind_names[record->kind]);
-    put_list(&json, "settings", &record->settings);
-    if (record->tokens.count)
-        put_list(&json, "tokens", &record->tokens);
-    if (record->generation.count || (record->is_import && record->knows_generation))
-        put_list(&json, "generation", &record->generation);
-    put_list(&json, "command", &record->command);
-    put_list(&json, "arguments", &record->arguments);
-    put_text(&json, "processor", record->processor);
-    put_text(&json, "quantised", record->quantised);
-    if (record->keep.count)
-        put_list(&json, "keep", &record->keep);
-    put_facts(&json, "decides", &record->facts);
-    prepared_put_texts(&json, "data", record->texts.data, record->texts.count);
-    if (record->files.count)
-        put_facts(&json, "files", &record->files);
-    if (record->is_import)
-        put_list(&json, "unused", &record->unused);
-    json_close(&json, '}');
+    json_record_put_item(&json, NULL, &run_record, record);
     text_string(&text, "\n");
     bool ok = file_write_own(&job->diags, run_record_file(job, folder), text.data, text.length);
     text_free(&text);
+    if (job->records)
+        map_set(&job->records->folders, folder, NULL);
     return ok;
 }
 

@@ -1,21 +1,7 @@
 /* RunRecord: run.json, what a training records about itself, for the commands that use the run and
  * for resuming it.
  *
- *   tfc, model, kind   version, the model's file as it was given, what a batch is made of
- *   settings           consts: ["d_model=256", …], `vocab` always among them
- *   tokens             rules of the vocabulary: ["begin=<pad>", …] (runtime/data/token_rules.h)
- *   generation         settings of generation that hold where no option says, such as
- *                      "temperature=0.6" (generation.h)
- *   command            the command as it was typed
- *   arguments          the options that --resume repeats, files by absolute paths
- *   processor          the name of the machine's processor, for people to read
- *   decides            name → value: all that the result depends on, without the texts
- *   data               the texts: option, file, bytes, lines, sha256
- *   files              name → checksum of the files beside run.json that never change: model,
- *                      libraries, vocabularies
- *   quantised          of a run of tfc quantize: a word of base/quants.def
- *   keep               of such a run: patterns of the params whose products and lookups are f32
- *   unused             of an imported run: tensors of the weights that no param took
+ * Its members are the rows of run_fields (record.c).
  *
  * Strings live in the arena of the job that read them, or are the writer's. */
 #ifndef DRIVER_RUN_RECORD_H
@@ -24,9 +10,7 @@
 #include "driver/session/session.h"
 #include "runtime/data/prepared.h"
 
-typedef struct RunFact {
-    const char *name, *value;
-} RunFact;
+typedef JsonPair RunFact;
 
 typedef VEC(RunFact) RunFacts;
 
@@ -43,15 +27,23 @@ typedef struct RunRecord {
     TextList unused;
 } RunRecord;
 
+/* RunRecords: the records that a job has read, by folder, so that a command opens a run.json once.
+ * Lives in the job's arena (Job.records); a job without it reads each time. */
+typedef struct RunRecords RunRecords;
+RunRecords *run_records_new(Arena *arena);
+
 /* Whether the folder has a run.json. */
 bool is_run_folder(const char *path);
 /* Its path; in the job's arena. */
 const char *run_record_file(Job *job, const char *folder);
-/* Reads run.json. A field that an earlier version did not write is empty or NULL. False after
- * errors: there is no run.json, it is damaged, or tfc did not write it. A folder may be a
- * stranger's: settings have the form NAME=VALUE, numbers of `data` are bounded so that sums do not
- * overflow; `arguments` are checked where they are repeated (cli/options/options.h). */
+/* Reads run.json, or gives what the job has read of it. A field that an earlier version did not
+ * write is empty or NULL. False after errors: there is no run.json, it is damaged, or tfc did not
+ * write it. A folder may be a stranger's: settings have the form NAME=VALUE, numbers of `data` are
+ * bounded so that sums do not overflow; `arguments` are checked where they are repeated
+ * (cli/options/options.h). */
 bool run_record_read(Job *job, const char *folder, RunRecord *record);
+/* Adds the error that says why the path is not the folder of a run; returns false. */
+bool run_record_refuse(Job *job, const char *path);
 /* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
 /* The same of a whole number from 0 to `most`: *number, which stays where there is none. False

@@ -17,6 +17,7 @@ Job job_quiet(const Job *job, Arena *arena)
     Job quiet = *job;
     quiet.arena = arena;
     quiet.show = NULL;
+    quiet.records = arena == job->arena ? job->records : NULL;
     diag_init(&quiet.diags, arena);
     return quiet;
 }

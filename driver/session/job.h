@@ -20,10 +20,12 @@ typedef struct Job {
     const char *passes;             /* that run, as pipeline_run takes them; NULL: the level's */
     bool allows_outside;            /* files that folders name may lie outside them (FileReach) */
     FileReach reach;                /* private: what job_reach gave of a folder last */
+    struct RunRecords *records;     /* of the folders of runs (driver/run/record.h); NULL: none */
     void (*show)(struct Job *job);  /* prints and forgets the diagnostics; NULL: they are kept */
 } Job;
 
-/* A job with the same options that shows no messages, in an arena. */
+/* A job with the same options that shows no messages, in an arena; in one of its own it reads
+ * records of runs anew. */
 Job job_quiet(const Job *job, Arena *arena);
 /* The reach of what a folder names (NULL: of what the user names), as the job's options permit. */
 FileReach job_reach(Job *job, const char *folder);

@@ -6,17 +6,91 @@
 #include "base/sha256.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VERSION_TEXT = 1, VERSION_COLUMNS = 2, LARGEST_JSON = 256 << 20 };
 
-static const char *const kinds[] = {[CORPUS_PAIRS] = "pairs",
-                                    [CORPUS_LINES] = "lines",
-                                    [CORPUS_STREAM] = "stream",
-                                    [CORPUS_RECORDS] = "records"};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+const char *const corpus_kind_words[CORPUS_KINDS] = {"pairs", "sources", "sentences",
+                                                     "lines", "stream",  "records"};
+
+/* What a row or a token takes in a file bounds their numbers: sums do not overflow. */
+#define MOST (INT64_C(1) << 48)
+
+/* clang-format off */
+#define ROW(key, type, member, use, ...) JSON_FIELD(PreparedText, key, type, member, use, __VA_ARGS__)
+static const JsonField text_fields[] = {
+    ROW("option", TEXT,    option, NEEDED),
+    ROW("file",   TEXT,    file,   NEEDED),
+    ROW("bytes",  INTEGER, bytes,  WRITTEN, .most = MOST),
+    ROW("lines",  INTEGER, lines,  WRITTEN, .most = MOST),
+    ROW("sha256", TEXT,    sha256, NEEDED),
+};
+#undef ROW
+const JsonRecord prepared_text_record = JSON_RECORD_OF(PreparedText, text_fields);
+
+#define ROW(key, type, member, use, ...) JSON_FIELD(PreparedSide, key, type, member, use, __VA_ARGS__)
+static const JsonField side_fields[] = {
+    ROW("input",   TEXT,    input,   OPTIONAL),
+    ROW("field",   TEXT,    field,   OPTIONAL),
+    ROW("holds",   TEXT,    holds,   OPTIONAL),
+    ROW("tokens",  INTEGER, tokens,  NEEDED),
+    ROW("longest", INTEGER, longest, NEEDED),
+    ROW("unknown", INTEGER, unknown, OPTIONAL, .otherwise = -1),
+};
+#undef ROW
+static const JsonRecord side_record = JSON_RECORD_OF(PreparedSide, side_fields);
+
+#define ROW(key, type, member, use, ...) JSON_FIELD(PreparedShard, key, type, member, use, __VA_ARGS__)
+static const JsonField shard_fields[] = {
+    ROW("rows",       INTEGER, rows,       NEEDED),
+    ROW("source",     INTEGER, source,     NEEDED), /* tokens */
+    ROW("target",     INTEGER, target,     NEEDED),
+    ROW("values",     INTEGER, values,     OPTIONAL), /* of all columns */
+    ROW("parameters", HASH,    parameters, NEEDED),
+    ROW("checksum",   HASH,    checksum,   NEEDED),
+};
+#undef ROW
+static const JsonRecord shard_record = JSON_RECORD_OF(PreparedShard, shard_fields, .is_line = true);
+
+#define ROW(key, type, member, use, ...) JSON_FIELD(Prepared, key, type, member, use, __VA_ARGS__)
+#define KIND NEEDED, .words = corpus_kind_words, .n_words = CORPUS_KINDS
+#define ROWS_OF_WINDOW NEEDED, .least = 1, .most = MOST / WINDOW_TOKENS - 1
+#define SIDE NEEDED, .of = &side_record
+#define COLUMNS OPTIONAL, .of = &side_record, .least = 1, .most = MOST_COLUMNS
+#define TEXT_FILES NEEDED, .of = &prepared_text_record
+#define SHARDS NEEDED, .of = &shard_record, .least = 1
+static const JsonField prepared_fields[] = {
+    /* VERSION_TEXT or VERSION_COLUMNS; what the rows are; bytes of an id */
+    ROW("prepared",    INTEGER, version,     NEEDED),
+    ROW("kind",        WORD,    kind,        KIND),
+    ROW("id_bytes",    INTEGER, id_bytes,    NEEDED),
+    /* longer rows were left out; 0: none */
+    ROW("max_length",  INTEGER, max_length,  NEEDED),
+    /* most rows that a training has in memory, unless one shard has more */
+    ROW("window_rows", INTEGER, window_rows, ROWS_OF_WINDOW),
+    /* lines of the texts; rows kept; lines left out for an empty side, for their length */
+    ROW("lines",       INTEGER, lines,       NEEDED),
+    ROW("rows",        INTEGER, rows,        NEEDED),
+    ROW("empty",       INTEGER, empty,       NEEDED),
+    ROW("long",        INTEGER, long_,       NEEDED),
+    /* tokens of all rows, and of the longest; how many are unknown; of a table the input that is
+     * fed, and by which field */
+    ROW("source",      RECORD,  source,      SIDE),
+    ROW("target",      RECORD,  target,      SIDE),
+    /* of a table: the same of each column of its rows (column.h), and what it holds */
+    ROW("columns",     RECORDS, columns,     COLUMNS),
+    /* its size and hash; its rules (token_rules.h) */
+    ROW("vocabulary",  TEXT,    vocabulary,  NEEDED),
+    ROW("tokens",      TEXTS,   tokens,      NEEDED),
+    /* hash of all that decides the rows */
+    ROW("parameters",  HASH,    parameters,  NEEDED),
+    ROW("texts",       RECORDS, texts,       TEXT_FILES),
+    ROW("shards",      RECORDS, shards,      SHARDS),
+};
+#undef ROW
+/* clang-format on */
+static const JsonRecord version_record = {prepared_fields, 1, sizeof(Prepared), false},
+                        prepared_record = JSON_RECORD_OF(Prepared, prepared_fields);
 
 static const char *json_path(Arena *arena, const char *folder)
 {
@@ -43,184 +117,90 @@ const char *prepared_vocabulary(Arena *arena, const Vocabulary *vocab)
 
 /* ---- reading ---- */
 
-/* A number from 0 on. */
-static bool get_number(const JsonValue *object, const char *name, int64_t *number)
+static bool check_side(const PreparedSide *side)
 {
-    const JsonValue *value = json_member(object, name);
-    bool ok = value && value->kind == JV_INTEGER && value->integer >= 0;
-    *number = ok ? value->integer : 0;
-    return ok;
+    return side->longest <= side->tokens && !side->input == !side->field;
 }
 
-static bool get_text(const JsonValue *object, const char *name, const char **text)
+/* The sum of the columns' values; -1: a column is not whole, or they are too many. */
+static int64_t sum_columns(const Prepared *p)
 {
-    *text = json_member_text(object, name);
-    return *text != NULL;
-}
-
-/* 16 hexadecimal digits. */
-static bool get_hash(const JsonValue *object, const char *name, uint64_t *hash)
-{
-    const char *text;
-    char *end;
-    if (!get_text(object, name, &text) || strlen(text) != 16 ||
-        strspn(text, "0123456789abcdef") != 16)
-        return false;
-    *hash = strtoull(text, &end, 16);
-    return true;
-}
-
-static bool get_kind(const JsonValue *object, CorpusKind *kind)
-{
-    const char *name;
-    if (!get_text(object, "kind", &name))
-        return false;
-    for (int i = 0; i < KINDS; i++)
-        if (kinds[i] && !strcmp(name, kinds[i])) {
-            *kind = (CorpusKind)i;
-            return true;
-        }
-    return false;
-}
-
-/* A text that may not be there. */
-static bool get_any_text(const JsonValue *object, const char *name, const char **text)
-{
-    *text = NULL;
-    return !json_member(object, name) || get_text(object, name, text);
-}
-
-static bool get_side(const JsonValue *value, PreparedSide *side)
-{
-    *side = (PreparedSide){.unknown = -1};
-    return value && get_number(value, "tokens", &side->tokens) &&
-           get_number(value, "longest", &side->longest) &&
-           (!json_member(value, "unknown") || get_number(value, "unknown", &side->unknown)) &&
-           get_any_text(value, "input", &side->input) &&
-           get_any_text(value, "field", &side->field) &&
-           get_any_text(value, "holds", &side->holds) && side->longest <= side->tokens &&
-           !side->input == !side->field;
-}
-
-static bool get_columns(Arena *arena, const JsonValue *object, Prepared *p)
-{
-    const JsonValue *list = json_member(object, "columns");
-    bool ok = !list || (list->kind == JV_LIST && list->n && list->n <= MOST_COLUMNS);
-    for (size_t i = 0; ok && list && i < list->n; i++) {
-        PreparedSide side;
-        ok = get_side(&list->items[i], &side) && side.input && side.holds;
-        vec_push(arena, p->columns, side);
+    int64_t sum = 0;
+    for (size_t c = 0; c < p->columns.count; c++) {
+        const PreparedSide *column = &p->columns.data[c];
+        if (!check_side(column) || !column->input || !column->holds || column->tokens >= MOST - sum)
+            return -1;
+        sum += column->tokens;
     }
-    return ok && (p->kind != CORPUS_RECORDS || p->columns.count);
+    return sum;
 }
 
-static bool get_tokens(Arena *arena, const JsonValue *object, Prepared *p)
+/* Whether the shards together are what the whole says. */
+static bool check_shards(const Prepared *p)
 {
-    const JsonValue *list = json_member(object, "tokens");
-    bool ok = list && list->kind == JV_LIST;
-    for (size_t i = 0; ok && i < list->n; i++) {
-        ok = list->items[i].kind == JV_STRING;
-        if (ok)
-            vec_push(arena, p->tokens, list->items[i].text);
+    PreparedShard sum = {0};
+    for (size_t i = 0; i < p->shards.count; i++) {
+        const PreparedShard *shard = &p->shards.data[i];
+        if (shard->rows >= MOST - sum.rows || shard->source >= MOST - sum.source ||
+            shard->target >= MOST - sum.target || shard->values >= MOST - sum.values)
+            return false;
+        sum.rows += shard->rows;
+        sum.source += shard->source;
+        sum.target += shard->target;
+        sum.values += shard->values;
     }
-    return ok;
+    return sum.rows == p->rows && sum.source == p->source.tokens &&
+           sum.target == p->target.tokens && sum.values == sum_columns(p) && sum.rows > 0;
 }
 
-static bool get_texts(Arena *arena, const JsonValue *object, Prepared *p)
+/* What a table of members cannot say; NULL: all holds. */
+static const char *find_wrong(const Prepared *p)
 {
-    const JsonValue *list = json_member(object, "texts");
-    bool ok = list && list->kind == JV_LIST;
-    for (size_t i = 0; ok && i < list->n; i++) {
-        const JsonValue *entry = &list->items[i];
-        PreparedText text;
-        ok = get_text(entry, "option", &text.option) && get_text(entry, "file", &text.file) &&
-             get_text(entry, "sha256", &text.sha256) && get_number(entry, "bytes", &text.bytes) &&
-             get_number(entry, "lines", &text.lines);
-        if (ok)
-            vec_push(arena, p->texts, text);
-    }
-    return ok;
+    const struct {
+        bool holds;
+        const char *member;
+    } checks[] = {{p->kind != CORPUS_SOURCES && p->kind != CORPUS_SENTENCES, "kind"},
+                  {p->id_bytes == 2 || p->id_bytes == 4, "id_bytes"},
+                  {check_side(&p->source), "source"},
+                  {check_side(&p->target), "target"},
+                  {p->kind != CORPUS_RECORDS || p->columns.count, "columns"},
+                  {check_shards(p), "shards"}};
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (!checks[i].holds)
+            return checks[i].member;
+    return NULL;
 }
 
-/* What a row or a token takes in a file bounds their numbers: sums do not overflow. */
-#define MOST (INT64_C(1) << 48)
-
-static bool get_shards(Arena *arena, const JsonValue *object, Prepared *p)
+static const char *hash_source(Arena *arena, const Source *text)
 {
-    const JsonValue *list = json_member(object, "shards");
-    bool ok = list && list->kind == JV_LIST && list->n > 0;
-    int64_t rows = 0, source = 0, target = 0, values = 0, all_values = 0;
-    for (size_t c = 0; c < p->columns.count; c++)
-        ok = ok && p->columns.data[c].tokens < MOST - all_values &&
-             (all_values += p->columns.data[c].tokens, true);
-    for (size_t i = 0; ok && i < list->n; i++) {
-        const JsonValue *entry = &list->items[i];
-        PreparedShard shard = {0};
-        ok = get_number(entry, "rows", &shard.rows) && get_number(entry, "source", &shard.source) &&
-             get_number(entry, "target", &shard.target) &&
-             (!p->columns.count || get_number(entry, "values", &shard.values)) &&
-             get_hash(entry, "parameters", &shard.parameters) &&
-             get_hash(entry, "checksum", &shard.checksum) && shard.rows < MOST - rows &&
-             shard.source < MOST - source && shard.target < MOST - target &&
-             shard.values < MOST - values;
-        if (!ok)
-            break;
-        rows += shard.rows;
-        source += shard.source;
-        target += shard.target;
-        values += shard.values;
-        vec_push(arena, p->shards, shard);
-    }
-    return ok && rows == p->rows && source == p->source.tokens && target == p->target.tokens &&
-           values == all_values && rows > 0;
-}
-
-static bool get_all(Arena *arena, const JsonValue *json, Prepared *p)
-{
-    int64_t id_bytes;
-    bool ok = get_kind(json, &p->kind) && get_number(json, "id_bytes", &id_bytes) &&
-              (id_bytes == 2 || id_bytes == 4) && get_number(json, "max_length", &p->max_length) &&
-              get_number(json, "window_rows", &p->window_rows) && p->window_rows > 0 &&
-              p->window_rows < MOST / WINDOW_TOKENS && get_number(json, "lines", &p->lines) &&
-              get_number(json, "rows", &p->rows) && get_number(json, "empty", &p->empty) &&
-              get_number(json, "long", &p->long_) &&
-              get_side(json_member(json, "source"), &p->source) &&
-              get_side(json_member(json, "target"), &p->target) && get_columns(arena, json, p) &&
-              get_text(json, "vocabulary", &p->vocabulary) && get_tokens(arena, json, p) &&
-              get_hash(json, "parameters", &p->parameters) && get_texts(arena, json, p) &&
-              get_shards(arena, json, p);
-    if (ok)
-        p->id_bytes = (int)id_bytes;
-    return ok;
+    Sha256 sha;
+    char *hash = arena_alloc(arena, 2 * SHA256_BYTES + 1);
+    sha256_init(&sha);
+    sha256_add(&sha, text->text, text->length);
+    sha256_finish_text(&sha, hash);
+    return hash;
 }
 
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text)
 {
     Prepared *p = ARENA_NEW(arena, Prepared);
     Loc loc = {.source = diag_source(arena, text->path, "", 0)};
-    const char *problem = NULL;
-    int64_t version;
+    const char *problem = NULL, *wrong;
     const JsonValue *json = json_read(arena, text->text, text->length, &problem);
     if (!json)
-        diag_error(diags, loc, "%s", problem ? problem : "out of memory");
-    else if (!get_number(json, "prepared", &version))
-        diag_error(diags, loc, "not what tfc prepare writes: prepare the texts again");
-    else if (version != VERSION_TEXT && version != VERSION_COLUMNS)
-        diag_error(diags, loc, "another version of tfc prepare wrote it: prepare the texts again");
-    else if (!get_all(arena, json, p))
-        diag_error(diags, loc, "not what tfc prepare writes, or damaged: prepare the texts again");
-    else {
-        Sha256 sha;
-        char *hash = arena_alloc(arena, 2 * SHA256_BYTES + 1);
-        sha256_init(&sha);
-        sha256_add(&sha, text->text, text->length);
-        sha256_finish_text(&sha, hash);
-        p->folder = arena_strdup(arena, folder);
-        p->sha256 = hash;
-        p->bytes = (int64_t)text->length;
-        return p;
-    }
-    return NULL;
+        return diag_error(diags, loc, "%s", problem ? problem : "out of memory"), NULL;
+    if (!json_record_read(arena, &version_record, json, p, &wrong))
+        return diag_error(diags, loc, "not what tfc prepare writes: prepare the texts again"), NULL;
+    if (p->version != VERSION_TEXT && p->version != VERSION_COLUMNS)
+        return diag_error(diags, loc, "another version of tfc prepare wrote it: prepare the texts again"), NULL;
+    if (json_record_read(arena, &prepared_record, json, p, &wrong))
+        wrong = find_wrong(p);
+    if (wrong)
+        return diag_error(diags, loc, "not what tfc prepare writes, or damaged (%s): prepare the texts again", wrong), NULL;
+    p->folder = arena_strdup(arena, folder);
+    p->sha256 = hash_source(arena, text);
+    p->bytes = (int64_t)text->length;
+    return p;
 }
 
 Prepared *prepared_open(Diagnostics *diags, Arena *arena, FileReach data)
@@ -267,98 +247,13 @@ void prepared_tell_unknown(Diagnostics *diags, const Prepared *p)
 
 /* ---- writing ---- */
 
-static void put_hash(JsonWriter *json, const char *key, uint64_t hash)
-{
-    char text[17];
-    snprintf(text, sizeof text, "%016" PRIx64, hash);
-    json_put_text(json, key, text);
-}
-
-static void put_side(JsonWriter *json, const char *key, const PreparedSide *side)
-{
-    json_open(json, key, '{');
-    if (side->input) {
-        json_put_text(json, "input", side->input);
-        json_put_text(json, "field", side->field);
-    }
-    if (side->holds)
-        json_put_text(json, "holds", side->holds);
-    json_put_integer(json, "tokens", side->tokens);
-    json_put_integer(json, "longest", side->longest);
-    if (side->unknown >= 0)
-        json_put_integer(json, "unknown", side->unknown);
-    json_close(json, '}');
-}
-
-void prepared_put_texts(JsonWriter *json, const char *key, const PreparedText *texts, size_t n)
-{
-    json_open(json, key, '[');
-    for (size_t i = 0; i < n; i++) {
-        const PreparedText *text = &texts[i];
-        json_open(json, NULL, '{');
-        json_put_text(json, "option", text->option);
-        json_put_text(json, "file", text->file);
-        json_put_integer(json, "bytes", text->bytes);
-        json_put_integer(json, "lines", text->lines);
-        json_put_text(json, "sha256", text->sha256);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-}
-
-/* A shard a line. */
-static void put_shards(JsonWriter *json, const Prepared *p)
-{
-    int indent = json->indent;
-    json_open(json, "shards", '[');
-    for (size_t i = 0; i < p->shards.count; i++) {
-        const PreparedShard *shard = &p->shards.data[i];
-        json_open(json, NULL, '{');
-        json->indent = 0;
-        json_put_integer(json, "rows", shard->rows);
-        json_put_integer(json, "source", shard->source);
-        json_put_integer(json, "target", shard->target);
-        if (p->columns.count)
-            json_put_integer(json, "values", shard->values);
-        put_hash(json, "parameters", shard->parameters);
-        put_hash(json, "checksum", shard->checksum);
-        json_close(json, '}');
-        json->indent = indent;
-    }
-    json_close(json, ']');
-}
-
 bool prepared_write(Diagnostics *diags, const Prepared *p)
 {
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
-    json_open(&json, NULL, '{');
-    json_put_integer(&json, "prepared", p->columns.count ? VERSION_COLUMNS : VERSION_TEXT);
-    json_put_text(&json, "kind", kinds[p->kind]);
-    json_put_integer(&json, "id_bytes", p->id_bytes);
-    json_put_integer(&json, "max_length", p->max_length);
-    json_put_integer(&json, "window_rows", p->window_rows);
-    json_put_integer(&json, "lines", p->lines);
-    json_put_integer(&json, "rows", p->rows);
-    json_put_integer(&json, "empty", p->empty);
-    json_put_integer(&json, "long", p->long_);
-    put_side(&json, "source", &p->source);
-    put_side(&json, "target", &p->target);
-    if (p->columns.count)
-        json_open(&json, "columns", '[');
-    for (size_t c = 0; c < p->columns.count; c++)
-        put_side(&json, NULL, &p->columns.data[c]);
-    if (p->columns.count)
-        json_close(&json, ']');
-    json_put_text(&json, "vocabulary", p->vocabulary);
-    json_open(&json, "tokens", '[');
-    for (size_t i = 0; i < p->tokens.count; i++)
-        json_put_text(&json, NULL, p->tokens.data[i]);
-    json_close(&json, ']');
-    put_hash(&json, "parameters", p->parameters);
-    prepared_put_texts(&json, "texts", p->texts.data, p->texts.count);
-    put_shards(&json, p);
-    json_close(&json, '}');
+    Prepared whole = *p;
+    whole.version = p->columns.count ? VERSION_COLUMNS : VERSION_TEXT;
+    json_record_put_item(&json, NULL, &prepared_record, &whole);
     text_string(&text, "\n");
     bool ok = file_write_own(diags, json_path(diags->arena, p->folder), text.data, text.length);
     text_free(&text);

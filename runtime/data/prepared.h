@@ -1,20 +1,6 @@
 /* Prepared data: a folder of token shards (token_shard.h), the files of their vocabulary, and
- * prepared.json, which is written last and describes them all:
- *
- *   prepared, kind, id_bytes   version; what the rows are; bytes of an id
- *   max_length                 longer rows were left out; 0: none
- *   window_rows                most rows that a training has in memory, unless one shard has more
- *   lines, rows, empty, long   lines of the texts; rows kept; lines left out for an empty side, for
- *                              their length
- *   source, target             tokens of all rows, and of the longest; how many are unknown; of a
- *                              table the input that is fed, and by which field
- *   columns                    of a table: the same of each column of its rows (column.h), and what
- *                              it holds
- *   vocabulary, tokens         its size and hash; its rules (token_rules.h)
- *   parameters                 hash of all that decides the rows
- *   texts                      option, file, bytes, lines, sha256 of each
- *   shards                     rows, tokens of sources and targets, values of all columns,
- *                              parameters, checksum of each
+ * prepared.json, which is written last and describes them all; the rows of prepared_fields
+ * (prepared.c) are its members.
  *
  * A training has one window of it in memory. An epoch is cut into windows: each is some shards, as
  * one corpus. The seed gives the order of the shards in an epoch. A window takes the next
@@ -31,7 +17,7 @@
 #define RUNTIME_DATA_PREPARED_H
 
 #include "base/file.h"
-#include "base/json_write.h"
+#include "base/json_record.h"
 #include "runtime/data/batch.h"
 #include "runtime/data/token_shard.h"
 
@@ -60,6 +46,7 @@ typedef struct Prepared {
     const char *folder;
     const char *sha256; /* of prepared.json */
     int64_t bytes;      /* … and its size */
+    int version;        /* private: 1; 2 with columns */
     CorpusKind kind;    /* CORPUS_PAIRS, CORPUS_LINES, CORPUS_STREAM, CORPUS_RECORDS */
     int id_bytes;
     int64_t max_length, window_rows, lines, rows, empty, long_;
@@ -117,7 +104,9 @@ Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, 
 /* A shape that no batch, or piece of one, exceeds in any number. (prepared_largest.c) */
 BatchShape prepared_largest(const Corpus *whole, const BatchOptions *options);
 
-/* Writes a list of texts, as prepared.json and run.json have them. */
-void prepared_put_texts(JsonWriter *json, const char *key, const PreparedText *texts, size_t n);
+/* Words for CorpusKind, and PreparedText, as prepared.json and run.json have them. */
+enum { CORPUS_KINDS = CORPUS_RECORDS + 1 };
+extern const char *const corpus_kind_words[CORPUS_KINDS]; /* "pairs", "stream", … */
+extern const JsonRecord prepared_text_record;
 
 #endif

@@ -1,11 +1,12 @@
 /* Saving and loading checkpoints. */
 #include "runtime/train/checkpoint.h"
 
+#include "base/json_record.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Gradients are zero between steps. */
@@ -116,93 +117,90 @@ bool checkpoint_check(Diagnostics *diags, const char *what, Store *store)
 
 /* ---- the state of a training ---- */
 
-/* One row a field: the name in the file, and how its value reads as text. Files without prepared
- * data, a validation or a shortened warm-up have no fields of them. */
-enum { N_FIELDS = 16 };
-static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_FIELDS + 1])
+/* Counts of steps and the like: with these, sums and products stay within 64 bits. */
+#define MOST_STEPS (INT64_C(1) << 53)
+/* clang-format off */
+#define ROW(key, type, use, ...) JSON_FIELD(TrainState, #key, type, key, use, __VA_ARGS__)
+#define FROM_0 .most = MOST_STEPS
+#define ANY_SIGN .least = -MOST_STEPS, .most = MOST_STEPS
+static const JsonField state_fields[] = {
+    ROW(step,        INTEGER,  NEEDED,   FROM_0),
+    ROW(epoch,       INTEGER,  NEEDED,   FROM_0),
+    ROW(batch,       INTEGER,  NEEDED,   FROM_0),
+    ROW(seed,        UNSIGNED, NEEDED),
+    ROW(best,        EXACT,    NEEDED),
+    ROW(best_step,   INTEGER,  NEEDED,   ANY_SIGN),
+    ROW(horizon,     INTEGER,  NEEDED,   ANY_SIGN),
+    ROW(bad,         INTEGER,  NEEDED,   ANY_SIGN),
+    ROW(config,      UNSIGNED, NEEDED),
+    ROW(warmup,      INTEGER,  OPTIONAL, ANY_SIGN), /* of a shortened warm-up */
+    ROW(window,      INTEGER,  OPTIONAL, FROM_0),   /* of prepared data */
+};
+/* After a validation. */
+static const JsonField judged_fields[] = {
+    ROW(judge,       UNSIGNED, WRITTEN),
+    ROW(judge_texts, UNSIGNED, WRITTEN),
+    ROW(judge_from,  INTEGER,  WRITTEN,  ANY_SIGN),
+    ROW(best_loss,   EXACT,    WRITTEN),
+};
+#undef ROW
+/* clang-format on */
+static const JsonRecord state_record = JSON_RECORD_OF(TrainState, state_fields),
+                        judged_record = JSON_RECORD_OF(TrainState, judged_fields);
+enum { N_STATE_META = 16 }; /* the format and both */
+
+/* Adds the members that a writer writes. Out of memory: the arena has failed. */
+static void add_meta(Arena *arena, const JsonRecord *kind, const void *record, StMeta *meta, int *n)
+{
+    char text[JSON_FIELD_TEXT];
+    for (int i = 0; i < kind->n; i++) {
+        const JsonField *field = &kind->fields[i];
+        if (json_field_is_written(field, record))
+            meta[(*n)++] =
+                (StMeta){field->name, arena_strdup(arena, json_field_text(field, record, text))};
+    }
+}
+
+static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_STATE_META])
 {
     int n = 0;
-#define FIELD(key, format, value) \
-    meta[n++] = (StMeta) { key, arena_printf(arena, format, value) }
     meta[n++] = (StMeta){ST_FORMAT, ST_FORMAT_OWN};
-    FIELD("step", "%" PRId64, s->step);
-    FIELD("epoch", "%" PRId64, s->epoch);
-    FIELD("batch", "%" PRId64, s->batch);
-    FIELD("seed", "%" PRIu64, s->seed);
-    FIELD("best", "%a", s->best);
-    FIELD("best_step", "%" PRId64, s->best_step);
-    FIELD("horizon", "%" PRId64, s->horizon);
-    FIELD("bad", "%" PRId64, s->bad);
-    FIELD("config", "%" PRIu64, s->config);
-    if (s->warmup)
-        FIELD("warmup", "%" PRId64, s->warmup);
-    if (s->window)
-        FIELD("window", "%" PRId64, s->window);
-    if (s->judge) {
-        FIELD("judge", "%" PRIu64, s->judge);
-        FIELD("judge_texts", "%" PRIu64, s->judge_texts);
-        FIELD("judge_from", "%" PRId64, s->judge_from);
-        FIELD("best_loss", "%a", s->best_loss);
-    }
-#undef FIELD
+    add_meta(arena, &state_record, s, meta, &n);
+    if (s->judge)
+        add_meta(arena, &judged_record, s, meta, &n);
     return n;
 }
 
-static bool read_meta_field(const StFile *file, const char *key, const char **text,
-                            Diagnostics *diags)
+/* Sets the members to what the file says, others to their defaults. False after an error. */
+static bool read_meta(const StFile *file, const JsonRecord *kind, void *record, Diagnostics *diags)
 {
-    *text = st_meta(file, key);
-    if (!*text)
-        diag_error(diags, (Loc){0}, "%s: not a checkpoint of a training: the field '%s' is missing",
-                   file->path, key);
-    return *text != NULL;
-}
-
-/* A count of steps or the like: one with which sums and products stay within 64 bits. */
-static int64_t read_position(const char *text, bool *fits)
-{
-    const int64_t most = INT64_C(1) << 53, value = strtoll(text, NULL, 10);
-    *fits = *fits && value >= -most && value <= most;
-    return value;
+    for (int i = 0; i < kind->n; i++) {
+        const JsonField *field = &kind->fields[i];
+        const char *text = st_meta(file, field->name);
+        json_field_clear(field, record);
+        if (!text && field->use == JSON_NEEDED) {
+            diag_error(diags, (Loc){0},
+                       "%s: not a checkpoint of a training: the field '%s' is missing", file->path,
+                       field->name);
+            return false;
+        }
+        if (text && !json_field_set(field, text, record)) {
+            diag_error(diags, (Loc){0}, "%s: %s: the field '%s'", file->path,
+                       field->type == JSON_INTEGER
+                           ? "a position in the training that is negative or beyond 2^53"
+                           : "not a checkpoint of a training, or damaged",
+                       field->name);
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags)
 {
-    const char *text;
-    bool fits = true;
     *state = (TrainState){0};
-#define FIELD(key, parse)                           \
-    if (!read_meta_field(file, #key, &text, diags)) \
-        return false;                               \
-    state->key = parse
-    FIELD(step, read_position(text, &fits));
-    FIELD(epoch, read_position(text, &fits));
-    FIELD(batch, read_position(text, &fits));
-    FIELD(seed, strtoull(text, NULL, 10));
-    FIELD(best, strtod(text, NULL));
-    FIELD(best_step, read_position(text, &fits));
-    FIELD(horizon, read_position(text, &fits));
-    FIELD(bad, read_position(text, &fits));
-    FIELD(config, strtoull(text, NULL, 10));
-#undef FIELD
-    if ((text = st_meta(file, "warmup")))
-        state->warmup = read_position(text, &fits);
-    if ((text = st_meta(file, "window")))
-        state->window = read_position(text, &fits);
-    if ((text = st_meta(file, "judge")))
-        state->judge = strtoull(text, NULL, 10);
-    if ((text = st_meta(file, "judge_texts")))
-        state->judge_texts = strtoull(text, NULL, 10);
-    if ((text = st_meta(file, "judge_from")))
-        state->judge_from = read_position(text, &fits);
-    text = st_meta(file, "best_loss");
-    state->best_loss = text ? strtod(text, NULL) : (double)NAN;
-    if (!fits || state->step < 0 || state->epoch < 0 || state->window < 0 || state->batch < 0) {
-        diag_error(diags, (Loc){0},
-                   "%s: a position in the training that is negative or beyond 2^53", file->path);
-        return false;
-    }
-    return true;
+    return read_meta(file, &state_record, state, diags) &&
+           read_meta(file, &judged_record, state, diags);
 }
 
 /* ---- writing ---- */
@@ -273,7 +271,7 @@ StWriter *checkpoint_writer(Diagnostics *diags, Arena *arena, const char *path, 
 
 uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *state)
 {
-    StMeta meta[N_FIELDS + 1];
+    StMeta meta[N_STATE_META];
     int n = make_meta(arena, state, meta);
     return arena_failed(arena) ? 0 : st_make_header(writer, meta, n, true);
 }
@@ -282,7 +280,7 @@ bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, bool is
                      const TrainState *state)
 {
     const CheckpointParts all = {.rest = true};
-    StMeta meta[N_FIELDS + 1];
+    StMeta meta[N_STATE_META];
     StWriter *writer = checkpoint_writer(diags, arena, path, store, &all);
     int n = make_meta(arena, state, meta);
     if (writer && arena_failed(arena))
@@ -506,33 +504,37 @@ static void take_average(const StTensor *tensors, int64_t n, Store *store)
     store_changed(store);
 }
 
-enum { N_AVERAGE_FIELDS = 6 };
-static int make_average_meta(Arena *arena, const CheckpointAverage *a,
-                             StMeta meta[N_AVERAGE_FIELDS])
-{
-    int n = 0;
-    meta[n++] = (StMeta){"average_of", arena_printf(arena, "%" PRId64, a->of)};
-    meta[n++] = (StMeta){"average_first", arena_printf(arena, "%" PRId64, a->first)};
-    if (!a->by)
-        return n;
-    meta[n++] = (StMeta){"average_by", a->by};
-    meta[n++] = (StMeta){"average_figure", arena_printf(arena, "%a", a->figure)};
-    meta[n++] = (StMeta){"average_best", arena_printf(arena, "%a", a->best)};
-    meta[n++] = (StMeta){"average_better", a->better ? "1" : "0"};
-    return n;
-}
+/* clang-format off */
+#define ROW(key, type, member, use) JSON_FIELD(CheckpointAverage, "average_" key, type, member, use)
+static const JsonField average_fields[] = {
+    ROW("of",     INTEGER, of,     WRITTEN),
+    ROW("first",  INTEGER, first,  WRITTEN),
+};
+/* Of a mean that was compared. */
+static const JsonField compared_fields[] = {
+    ROW("by",     TEXT,    by,     WRITTEN),
+    ROW("figure", EXACT,   figure, WRITTEN),
+    ROW("best",   EXACT,   best,   WRITTEN),
+    ROW("better", BOOL,    better, WRITTEN),
+};
+#undef ROW
+/* clang-format on */
+static const JsonRecord average_record = JSON_RECORD_OF(CheckpointAverage, average_fields),
+                        compared_record = JSON_RECORD_OF(CheckpointAverage, compared_fields);
+enum { N_AVERAGE_META = 6 };
 
 CheckpointAverage checkpoint_average_of(const StFile *file)
 {
-    const char *of = st_meta(file, "average_of"), *first = st_meta(file, "average_first"),
-               *figure = st_meta(file, "average_figure"), *best = st_meta(file, "average_best"),
-               *better = st_meta(file, "average_better");
-    return (CheckpointAverage){.of = of ? strtoll(of, NULL, 10) : 0,
-                               .first = first ? strtoll(first, NULL, 10) : 0,
-                               .by = st_meta(file, "average_by"),
-                               .figure = figure ? strtod(figure, NULL) : (double)NAN,
-                               .best = best ? strtod(best, NULL) : (double)NAN,
-                               .better = better && !strcmp(better, "1")};
+    const JsonRecord *const parts[] = {&average_record, &compared_record};
+    CheckpointAverage average = {0};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        for (int i = 0; i < parts[k]->n; i++) {
+            const JsonField *field = &parts[k]->fields[i];
+            const char *text = st_meta(file, field->name);
+            if (!text || !json_field_set(field, text, &average))
+                json_field_clear(field, &average);
+        }
+    return average;
 }
 
 bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
@@ -556,11 +558,13 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
         ok = judge(user, &average);
     }
     if (ok) {
-        StMeta meta[N_FIELDS + 1 + N_AVERAGE_FIELDS];
+        StMeta meta[N_STATE_META + N_AVERAGE_META];
         int n_meta = make_meta(scratch, &state, meta);
         average.first = first.step;
         if (n > 1 || judge) /* a copy of one is as it was */
-            n_meta += make_average_meta(scratch, &average, meta + n_meta);
+            add_meta(scratch, &average_record, &average, meta, &n_meta);
+        if (average.by)
+            add_meta(scratch, &compared_record, &average, meta, &n_meta);
         ok = st_write_checked(diags, path, tensors, n_tensors, meta, n_meta);
     }
     for (int i = 0; i < n; i++)

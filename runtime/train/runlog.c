@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/temporary.h"
+#include "runtime/train/runlog_fields.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,20 +37,6 @@ TrainReport train_no_report(const TrainState *state)
                          .figures = train_no_figures()};
 }
 
-enum { DIGITS = 9 };
-
-/* A validation's figures, named as in the log without `prefix`; those of predictions only where
- * there are any. */
-static void put_figures(const TrainFigures *figures, const char *prefix, JsonWriter *json)
-{
-    for (int i = 0; i < TRAIN_MEASURES; i++) {
-        const TrainMeasure *measure = &train_measures[i];
-        const double figure = train_measure_figure(measure, figures);
-        if (measure->needs != NEEDS_PREDICTIONS || isfinite(figure))
-            json_put_number(json, measure->field + strlen(prefix), figure, DIGITS);
-    }
-}
-
 /* "valid": {"NAME": {figures}, …}, of texts with names. */
 static void put_valid(const TrainReport *report, JsonWriter *json)
 {
@@ -61,9 +48,7 @@ static void put_valid(const TrainReport *report, JsonWriter *json)
         if (!open)
             json_open(json, "valid", '{');
         open = true;
-        json_open(json, valid->name, '{');
-        put_figures(&valid->figures, "valid_", json);
-        json_close(json, '}');
+        json_record_put_item(json, valid->name, &runlog_text_figures, &valid->figures);
     }
     if (open)
         json_close(json, '}');
@@ -80,56 +65,25 @@ static void put_samples(const TrainReport *report, JsonWriter *json)
         const TrainSample *sample = &report->samples[i];
         char line[24];
         snprintf(line, sizeof line, "%" PRId64, sample->line + 1);
-        if (!sample->prompt) {
+        if (sample->prompt)
+            json_record_put_item(json, line, &runlog_continuation, sample);
+        else
             json_put_text(json, line, sample->text);
-            continue;
-        }
-        json_open(json, line, '{');
-        json_put_text(json, "prompt", sample->prompt);
-        json_put_text(json, "text", sample->text);
-        json_close(json, '}');
     }
     json_close(json, '}');
 }
 
-static void put_validation(const TrainReport *report, JsonWriter *json)
-{
-    put_figures(&report->figures, "", json);
-    json_put_bool(json, "best", report->best);
-    if (report->best_by)
-        json_put_text(json, "best_by", report->best_by);
-    put_valid(report, json);
-    put_samples(report, json);
-}
-
-static void put_average(const TrainReport *report, JsonWriter *json)
-{
-    json_put_integer(json, RUNLOG_AVERAGED, report->averaged);
-    json_put_integer(json, "averaged_first", report->averaged_first);
-    json_put_number(json, "seconds", report->seconds, DIGITS);
-    put_validation(report, json);
-}
-
 void runlog_put(const TrainReport *report, JsonWriter *json)
 {
-    json_put_integer(json, "step", report->step);
-    json_put_integer(json, "epoch", report->epoch);
-    if (report->averaged) {
-        put_average(report, json);
+    json_record_put(json, &runlog_place, report);
+    json_record_put(json, report->averaged ? &runlog_mean : &runlog_step, report);
+    json_record_put(json, &runlog_time, report);
+    if (!report->validated && !report->averaged)
         return;
-    }
-    json_put_number(json, "loss", report->loss, DIGITS);
-    json_put_number(json, "rate", report->rate, DIGITS);
-    json_put_number(json, "gradient_norm", report->gradient_norm, DIGITS);
-    json_put_number(json, "tokens_per_second", report->tokens_per_second, DIGITS);
-    json_put_integer(json, "memory", report->memory);
-    if (isfinite(report->waited_for_ranks)) {
-        json_put_number(json, "waited_for_ranks", report->waited_for_ranks, DIGITS);
-        json_put_number(json, "waited_for_network", report->waited_for_network, DIGITS);
-    }
-    json_put_number(json, "seconds", report->seconds, DIGITS);
-    if (report->validated)
-        put_validation(report, json);
+    json_record_put(json, &runlog_figures, &report->figures);
+    json_record_put(json, &runlog_verdict, report);
+    put_valid(report, json);
+    put_samples(report, json);
 }
 
 static bool log_error(Diagnostics *diags, const char *path, int error)

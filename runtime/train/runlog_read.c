@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json_read.h"
+#include "runtime/train/runlog_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,32 +11,21 @@
 
 enum { LARGEST_LOG = 1 << 30 };
 
-static double get_number(const JsonValue *object, const char *key)
-{
-    const JsonValue *value = json_member(object, key);
-    return value && (value->kind == JV_NUMBER || value->kind == JV_INTEGER) ? value->number : NAN;
-}
-
-static int64_t get_integer(const JsonValue *object, const char *key)
-{
-    const JsonValue *value = json_member(object, key);
-    return value && value->kind == JV_INTEGER ? value->integer : 0;
-}
-
-static void get_valid(Arena *arena, const JsonValue *line, TrainReport *report)
+static bool read_valid(Arena *arena, const JsonValue *line, TrainReport *report, const char **wrong)
 {
     const JsonValue *texts = json_member(line, "valid");
     if (!texts || texts->kind != JV_OBJECT)
-        return;
+        return true;
     TrainValid *valid = ARENA_ARRAY(arena, TrainValid, texts->n + 1);
     for (size_t i = 0; i < texts->n; i++) {
         valid[i].name = texts->keys[i];
-#define FIGURE(of, ...) valid[i].figures.of = get_number(&texts->items[i], #of);
-#include "runtime/train/figures.def"
-#undef FIGURE
+        if (!json_record_read(arena, &runlog_text_figures, &texts->items[i], &valid[i].figures,
+                              wrong))
+            return false;
     }
     report->valid = valid;
     report->n_valid = (int)texts->n;
+    return true;
 }
 
 /* The line, from 0, of a key that runlog.c writes; -1: it is no number of a line. */
@@ -49,7 +39,7 @@ static int64_t line_of(const char *key)
 
 enum { MOST_SAMPLES = 64 }; /* of a validation; more than it writes */
 
-static void get_samples(Arena *arena, const JsonValue *line, TrainReport *report)
+static void read_samples(Arena *arena, const JsonValue *line, TrainReport *report)
 {
     const JsonValue *translations = json_member(line, "samples");
     const JsonValue *texts = translations ? translations : json_member(line, "continuations");
@@ -57,39 +47,32 @@ static void get_samples(Arena *arena, const JsonValue *line, TrainReport *report
         return;
     TrainSample *samples = ARENA_ARRAY(arena, TrainSample, MOST_SAMPLES);
     for (size_t i = 0; i < texts->n && report->n_samples < MOST_SAMPLES; i++) {
-        const JsonValue *item = &texts->items[i];
-        TrainSample sample = {.line = line_of(texts->keys[i]),
-                              .prompt = translations ? NULL : json_member_text(item, "prompt"),
-                              .text = translations ? json_member_text(texts, texts->keys[i])
-                                                   : json_member_text(item, "text")};
-        if (sample.line >= 0 && sample.text && (translations || sample.prompt))
+        TrainSample sample = {0};
+        const char *wrong;
+        if (translations)
+            sample.text = texts->items[i].text;
+        else if (!json_record_read(arena, &runlog_continuation, &texts->items[i], &sample, &wrong))
+            continue;
+        sample.line = line_of(texts->keys[i]);
+        if (sample.line >= 0 && sample.text)
             samples[report->n_samples++] = sample;
     }
     report->samples = samples;
 }
 
-static void get_report(Arena *arena, const JsonValue *line, TrainReport *report)
+static bool read_report(Arena *arena, const JsonValue *line, TrainReport *report,
+                        const char **wrong)
 {
-    const JsonValue *best = json_member(line, "best");
-    *report = (TrainReport){.step = get_integer(line, "step"),
-                            .epoch = get_integer(line, "epoch"),
-                            .loss = get_number(line, "loss"),
-                            .rate = get_number(line, "rate"),
-                            .gradient_norm = get_number(line, "gradient_norm"),
-                            .tokens_per_second = get_number(line, "tokens_per_second"),
-                            .waited_for_ranks = get_number(line, "waited_for_ranks"),
-                            .waited_for_network = get_number(line, "waited_for_network"),
-                            .memory = get_integer(line, "memory"),
-                            .seconds = get_number(line, "seconds"),
-                            .seconds_left = NAN,
-                            .validated = json_member(line, "valid_loss") != NULL,
-                            .best = best && best->kind == JV_TRUE,
-                            .best_by = json_member_text(line, "best_by")};
-#define FIGURE(of, ...) report->figures.of = get_number(line, "valid_" #of);
-#include "runtime/train/figures.def"
-#undef FIGURE
-    get_valid(arena, line, report);
-    get_samples(arena, line, report);
+    const JsonRecord *const parts[] = {&runlog_place, &runlog_step, &runlog_time, &runlog_verdict};
+    *report =
+        (TrainReport){.seconds_left = NAN, .validated = json_member(line, "valid_loss") != NULL};
+    bool ok = json_record_read(arena, &runlog_figures, line, &report->figures, wrong);
+    for (size_t i = 0; ok && i < sizeof parts / sizeof *parts; i++)
+        ok = json_record_read(arena, parts[i], line, report, wrong);
+    if (!ok || !read_valid(arena, line, report, wrong))
+        return false;
+    read_samples(arena, line, report);
+    return true;
 }
 
 bool runlog_read(Diagnostics *diags, Arena *arena, FileReach run, RunLog *log)
@@ -103,18 +86,17 @@ bool runlog_read(Diagnostics *diags, Arena *arena, FileReach run, RunLog *log)
         return false;
     int number = 1;
     for (const char *at = file->text, *end; (end = strchr(at, '\n')); at = end + 1, number++) {
-        const char *problem = NULL;
+        const char *problem = NULL, *wrong = NULL;
         const JsonValue *line = json_read(arena, at, (size_t)(end - at), &problem);
         TrainReport report;
-        if (!line || line->kind != JV_OBJECT) {
+        const bool is_mean = line && json_member(line, RUNLOG_AVERAGED);
+        if (!line || (!is_mean && !read_report(arena, line, &report, &wrong))) {
             diag_error(diags, (Loc){.source = file, .line = number, .column = 1, .length = 1},
-                       "no report of a training: %s", problem ? problem : "an object is expected");
+                       "no report of a training (%s)", problem ? problem : wrong);
             return false;
         }
-        if (json_member(line, RUNLOG_AVERAGED))
-            continue;
-        get_report(arena, line, &report);
-        vec_push(arena, *log, report);
+        if (!is_mean)
+            vec_push(arena, *log, report);
     }
     return true;
 }

@@ -40,6 +40,60 @@ refuses 1 "is \[8, 8\] there, \[8, 12\] in the model" "$tfc" translate edited --
 cp run/model.tfg edited
 "$tfc" translate edited --input t.txt | cmp - said.txt || fail "the model as it was is refused"
 
+# A command opens the record of its run once.
+cat >opens.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* Adds a byte to the file $OPENS where run.json is read. */
+static void note(const char *path)
+{
+    static int (*real)(const char *, int, ...);
+    const char *name = strrchr(path, '/'), *opens = getenv("OPENS");
+    if (!name || strcmp(name, "/run.json"))
+        return;
+    real = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+    int fd = real(opens, O_WRONLY | O_APPEND | O_CREAT, 0666);
+    if (write(fd, ".", 1) != 1)
+        abort();
+    close(fd);
+}
+int open(const char *path, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    int mode = va_arg(more, int);
+    va_end(more);
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        note(path);
+    return ((int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open"))(path, flags, mode);
+}
+END
+if ! sanitized; then
+    "${CC%% *}" -shared -fPIC -O1 -o opens.so opens.c -ldl
+    while read -r command; do
+        rm -f opens.txt
+        # shellcheck disable=SC2086
+        OPENS=$PWD/opens.txt LD_PRELOAD="$PWD/opens.so" "$tfc" $command >out.txt 2>err.txt || fail "$command: $(cat err.txt)"
+        [ "$(cat opens.txt)" = . ] || fail "tfc $command opens run.json $(wc -c <opens.txt) times"
+    done <<'COMMANDS'
+translate run --input t.txt
+score run --source t.txt --target t.txt
+eval run --source t.txt --target t.txt
+attend run --source t.txt -o page.html
+align run --source t.txt --target t.txt
+report run -o report.html
+quantize run -o integers --dtype int8
+compile run --function forward -o m.ll
+export run -o e.safetensors
+info run
+COMMANDS
+fi
+
 # tampered WORD …: the run, whose recorded options these words follow
 tampered() {
     words=$(printf '"%s", ' "$@")

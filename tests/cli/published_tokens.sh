@@ -120,6 +120,7 @@ goes drawn --repetition-penalty 1 >got.txt
 goes plain --temperature 0 | cmp - got.txt || fail "an option does not replace the run's setting"
 "$tfc" train drawn --out tuned --text text.txt --steps 1 2>err.txt || fail "$(cat err.txt)"
 [ "$(sampled tuned)" = "$(sampled drawn)" ] || fail "training loses them: $(sampled tuned)"
+[ "$(rules tuned)" = "$(rules drawn)" ] || fail "of $(rules drawn)training makes $(rules tuned)"
 "$tfc" quantize drawn -o small --dtype q8_0 >out.txt 2>err.txt || fail "$(cat err.txt)"
 [ "$(sampled small)" = "$(sampled drawn)" ] || fail "quantize loses them: $(sampled small)"
 "$tfc" compile drawn --emit exe -o says 2>err.txt || fail "$(cat err.txt)"

@@ -120,6 +120,30 @@ static void test_no_record(void **state)
     }
 }
 
+/* A job that keeps records opens a run.json once, until it writes the file itself. */
+static void test_once(void **state)
+{
+    static const char one[] = "{\"kind\": \"pairs\", \"settings\": [], \"model\": \"one\"}",
+                      two[] = "{\"kind\": \"pairs\", \"settings\": [], \"model\": \"two\"}";
+    Fixture *f = *state;
+    RunRecord record;
+    f->job.records = run_records_new(f->arena);
+    assert_non_null(read_text(f, "[]", &record)); /* a failure is not kept */
+    assert_null(read_text(f, one, &record));
+    assert_null(read_text(f, two, &record));
+    assert_string_equal(record.model, "one");
+    Job within = job_quiet(&f->job, f->arena), apart = job_quiet(&f->job, arena_new());
+    assert_true(run_record_read(&within, f->folder, &record));
+    assert_string_equal(record.model, "one");
+    assert_true(run_record_read(&apart, f->folder, &record));
+    assert_string_equal(record.model, "two");
+    arena_free(apart.arena);
+    record = (RunRecord){.model = "three"};
+    assert_true(run_record_write(&f->job, f->folder, &record));
+    assert_true(run_record_read(&f->job, f->folder, &record));
+    assert_string_equal(record.model, "three");
+}
+
 static void test_number(void **state)
 {
     static const struct {
@@ -152,6 +176,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_older, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_record, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_number, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
