@@ -30,17 +30,17 @@ JsonItems json_field_items(const JsonField *field, const void *record)
 __attribute__((unused)) static bool has_size(const JsonField *field)
 {
     const size_t sizes[] = {[JSON_TEXT] = sizeof(char *),
-                                   [JSON_WORD] = sizeof(int),
-                                   [JSON_BOOL] = sizeof(bool),
-                                   [JSON_INTEGER] = sizeof(int64_t),
-                                   [JSON_UNSIGNED] = sizeof(uint64_t),
-                                   [JSON_HASH] = sizeof(uint64_t),
-                                   [JSON_NUMBER] = sizeof(double),
-                                   [JSON_EXACT] = sizeof(double),
-                                   [JSON_TEXTS] = sizeof(JsonItems),
-                                   [JSON_PAIRS] = sizeof(JsonItems),
-                                   [JSON_RECORD] = field->of ? field->of->size : 0,
-                                   [JSON_RECORDS] = sizeof(JsonItems)};
+                            [JSON_WORD] = sizeof(int),
+                            [JSON_BOOL] = sizeof(bool),
+                            [JSON_INTEGER] = sizeof(int64_t),
+                            [JSON_UNSIGNED] = sizeof(uint64_t),
+                            [JSON_HASH] = sizeof(uint64_t),
+                            [JSON_NUMBER] = sizeof(double),
+                            [JSON_EXACT] = sizeof(double),
+                            [JSON_TEXTS] = sizeof(JsonItems),
+                            [JSON_PAIRS] = sizeof(JsonItems),
+                            [JSON_RECORD] = field->of ? field->of->size : 0,
+                            [JSON_RECORDS] = sizeof(JsonItems)};
     return field->size == sizes[field->type] ||
            (field->type == JSON_INTEGER && field->size == sizeof(int));
 }
@@ -106,9 +106,7 @@ const char *json_field_text(const JsonField *field, const void *record, char out
     case JSON_INTEGER:
         snprintf(out, JSON_FIELD_TEXT, "%" PRId64, json_field_integer(field, record));
         break;
-    case JSON_UNSIGNED:
-        snprintf(out, JSON_FIELD_TEXT, "%" PRIu64, *(const uint64_t *)at);
-        break;
+    case JSON_UNSIGNED: snprintf(out, JSON_FIELD_TEXT, "%" PRIu64, *(const uint64_t *)at); break;
     case JSON_HASH: snprintf(out, JSON_FIELD_TEXT, "%016" PRIx64, *(const uint64_t *)at); break;
     case JSON_EXACT: snprintf(out, JSON_FIELD_TEXT, "%a", *(const double *)at); break;
     default: return NULL;

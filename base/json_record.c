@@ -55,8 +55,8 @@ static bool read_pairs(RecordReader *reader, const JsonValue *value, void *at)
 /* ITEM before what is wrong in it: "shards[3]" and "rows" are "shards[3].rows". */
 static bool wrong_within(RecordReader *reader, const char *item)
 {
-    reader->wrong = arena_printf(reader->arena, "%s%s%s", item, *reader->wrong ? "." : "",
-                                 reader->wrong);
+    reader->wrong =
+        arena_printf(reader->arena, "%s%s%s", item, *reader->wrong ? "." : "", reader->wrong);
     return false;
 }
 

@@ -86,16 +86,16 @@ typedef struct JsonRecord {
     bool is_line;
 } JsonRecord;
 
-#define JSON_FIELD(record, key, kind, member, when, ...)                                         \
-    {                                                                                             \
-        .name = (key), .type = JSON_##kind, .use = JSON_##when,                                  \
-        .offset = offsetof(record, member), .size = sizeof((record *)0)->member, __VA_ARGS__     \
-    }
+#define JSON_FIELD(record, key, kind, member, when, ...) \
+    {.name = (key),                                      \
+     .type = JSON_##kind,                                \
+     .use = JSON_##when,                                 \
+     .offset = offsetof(record, member),                 \
+     .size = sizeof((record *)0)->member,                \
+     __VA_ARGS__}
 #define JSON_FLAG(record, member) .flag = offsetof(record, member) + 1
 #define JSON_RECORD_OF(record, rows, ...) \
-    {                                     \
-        .fields = (rows), .n = sizeof(rows) / sizeof *(rows), .size = sizeof(record), __VA_ARGS__ \
-    }
+    {.fields = (rows), .n = sizeof(rows) / sizeof *(rows), .size = sizeof(record), __VA_ARGS__}
 
 /* Sets every member's place in the record, also where the object lacks it; texts are the object's,
  * lists lie in the arena with no room to grow. False: a member is absent that is NEEDED, or is not

@@ -3,6 +3,7 @@
 #include "cli/stream.h"
 
 #include "base/arena.h"
+#include "driver/corpus/pair_files.h"
 #include "runtime/data/pairing.h"
 #include "runtime/exec/trace.h"
 
@@ -48,7 +49,9 @@ static bool open_texts(TextStream *stream, const StreamOptions *options)
                                 .same_lengths = options->same_lengths,
                                 .max_length = options->max_length};
     stream->corpus = corpus_new(options->vocab, &rows);
-    stream->n_files = options->source.count;
+    stream->n_files = options->sources ? 1 : options->source.count;
+    if (options->sources)
+        return true;
     return open_files(stream, &options->source, &stream->source) &&
            (!options->target.count || open_files(stream, &options->target, &stream->target));
 }
@@ -111,6 +114,35 @@ static void bad_line(TextStream *s, const char *name, int64_t number, int column
         stop(s, arena_strdup(s->job->arena, name), number, column, message);
 }
 
+/* ---- sources ---- */
+
+/* Where the source that was read last stands, for messages. */
+static const char *source_name(const TextStream *s)
+{
+    return s->options.sources ? s->part.source->source->path : line_reader_name(s->source[s->file]);
+}
+
+/* The source of the next record. Errors of the table are reported at once, as those of records. */
+static LineResult next_record_source(TextStream *s)
+{
+    if (s->at == s->part_n) {
+        s->at = s->part_n = 0;
+        s->has_failed = !table_stream_next(s->options.sources, &s->part, &s->part_n);
+        if (s->has_failed || !s->part_n)
+            return (LineResult){.status = LINE_END};
+    }
+    const Loc place = lines_place(s->part.source, s->at);
+    s->side.length = 0;
+    pair_put_side(&s->side, &s->part.source->at[s->at++]);
+    return (LineResult){
+        .status = LINE_READ, .number = place.line, .line = {s->side.data, s->side.length}};
+}
+
+static LineResult next_source(TextStream *s)
+{
+    return s->options.sources ? next_record_source(s) : line_reader_next(s->source[s->file]);
+}
+
 /* ---- windows ---- */
 
 /* One of two texts has ended, the other has not. */
@@ -132,7 +164,7 @@ static void add_row(TextStream *s, const LineResult *source, const LineResult *t
                               : vocab_unknown(vocab_source(s->options.vocab), scratch,
                                               source->line.text, source->line.length);
     if (unknown)
-        tell(s, line_reader_name(s->source[s->file]), source->number, 1,
+        tell(s, source_name(s), source->number, 1,
              arena_printf(scratch, "the model has no token for %s", unknown));
     if (row.is_kept && s->options.keeps_lines) {
         s->kept_at[s->n] = s->kept.length;
@@ -142,7 +174,7 @@ static void add_row(TextStream *s, const LineResult *source, const LineResult *t
     if (row.is_kept)
         s->row[s->n++] = s->corpus->n - 1;
     else
-        bad_line(s, line_reader_name(s->source[s->file]), source->number, 1,
+        bad_line(s, source_name(s), source->number, 1,
                  row.is_refused ? arena_strdup(scratch, tokenizer_problem())
                  : row.is_uneven
                      ? corpus_uneven_text(scratch, s->corpus, &row)
@@ -154,11 +186,12 @@ static void add_row(TextStream *s, const LineResult *source, const LineResult *t
 
 static void take_line(TextStream *s)
 {
-    LineReader *readers[] = {s->source[s->file], s->target ? s->target[s->file] : NULL};
+    LineReader *readers[] = {s->source ? s->source[s->file] : NULL,
+                             s->target ? s->target[s->file] : NULL};
     LineResult results[2] = {{0}};
     int sides = s->target ? 2 : 1;
     for (int i = 0; i < sides; i++) {
-        results[i] = line_reader_next(readers[i]);
+        results[i] = i ? line_reader_next(readers[i]) : next_source(s);
         if (results[i].status == LINE_FAILED) {
             stop(s, arena_strdup(s->job->arena, line_reader_name(readers[i])), 0, 0,
                  results[i].message);
@@ -195,6 +228,8 @@ static bool is_full(const TextStream *s)
 
 static bool is_ready(const TextStream *s)
 {
+    if (s->options.sources)
+        return s->at < s->part_n;
     return line_reader_ready(s->source[s->file]) &&
            (!s->target || line_reader_ready(s->target[s->file]));
 }
@@ -387,6 +422,8 @@ bool stream_close(TextStream *stream, bool ok)
     corpus_free(stream->corpus);
     text_free(&stream->kept);
     table_stream_close(stream->options.table);
+    table_stream_close(stream->options.sources);
+    text_free(&stream->side);
     for (size_t i = 0; i < stream->n_files; i++) {
         line_reader_close(stream->source ? stream->source[i] : NULL);
         line_reader_close(stream->target ? stream->target[i] : NULL);

@@ -34,6 +34,8 @@ typedef struct StreamOptions {
     /* answers are names and numbers, and no decoded text, in which U+FFFD would be reported */
     bool gives_names;
     TextList source, target; /* files or "-", read in order; target: as many for pairs, else none */
+    /* the sources are those of a table's records, in place of files; NULL: they are not */
+    TableStream *sources;
     const Vocabulary *vocab;
     CorpusKind kind;
     int64_t max_length; /* tokens of a row; 0: any */
@@ -69,6 +71,7 @@ typedef struct TextStream {
     SidesUnknown unknown; /* tokens of all windows */
     int64_t answered;     /* lines */
     int64_t replaced;     /* answers with U+FFFD */
+    Text side;            /* of `sources`: the text of a record */
     CorpusText part;      /* records: of the window, and of others around it */
     int64_t at, part_n;   /* where in the part the window ends; records of the part */
     CorpusText told_text; /* the part of the places in `told` */

@@ -19,8 +19,8 @@ enum { ALL = -1 };
 typedef struct Attend {
     Common common;
     TextFiles texts;
-    RecordFiles given; /* of a run that reads tables */
-    const char *page, *json, *npy, *svg, *kind;
+    RecordFiles given; /* of a run that reads tables; of pairs the columns alone */
+    const char *languages, *page, *json, *npy, *svg, *kind;
     int64_t layer, head, lines;
     Decoding decoding;
 } Attend;
@@ -40,22 +40,19 @@ static unsigned kinds_of(const Attend *o)
     return 1u << ATTENTION_ENCODER | 1u << ATTENTION_DECODER | 1u << ATTENTION_CROSS;
 }
 
-enum { ATTENDED = TEXTS_PAIRS | TEXTS_TEXT | TEXTS_SOURCE_ALONE };
+enum { ATTENDED = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT | TEXTS_SOURCE_ALONE };
 
 static bool read_texts(Job *job, const Attend *o, const RunFolder *run, Texts *texts)
 {
     const ModelPorts *ports = &run->inference.ports;
     bool pairs = ports->source && ports->target;
-    const TextFiles *given = &o->texts;
-    const char *misfit = text_files_misfit(job->arena, given, "", ATTENDED, run->path, pairs, true);
-    if (misfit)
-        return cli_refuse(job, "%s", misfit);
-    text_files_look(job, given, "", ATTENDED);
-    Lines *target;
-    const TextFiles sources = {.text = given->source};
-    if (!run_reads_lines(job, run))
+    TextFiles given = o->texts;
+    if (!common_check_texts(job, run, &given, ATTENDED, &o->given.columns))
         return false;
-    Lines *source = text_files_read(job, pairs && !given->target.count ? &sources : given, NULL,
+    Lines *target;
+    const TextFiles sources = {.text = given.source};
+    const bool is_alone = pairs && !given.target.count && !given.data.count;
+    Lines *source = text_files_read(job, is_alone ? &sources : &given, o->languages,
                                     o->common.line_limit, &target);
     if (!source)
         return false;
@@ -312,11 +309,11 @@ static bool attend(Job *job, const void *record, RunFolder *run)
     const Attend *o = record;
     if (run->inference.ports.is_table)
         return attend_records(job, o, run);
-    if (o->given.files.count || o->given.columns.count)
+    if (o->given.files.count)
         return cli_refuse(
-            job,
-            "--input and --column name tables, and %s reads none: give its text as --source FILE or, without a source, --text FILE",
-            run->path);
+            job, "--input is of models that are fed by columns, and %s is not: give %s", run->path,
+            text_files_options(job->arena, "",
+                               run->kind == CORPUS_PAIRS ? ATTENDED & ~TEXTS_TEXT : TEXTS_TEXT));
     Texts texts = {0};
     Attender attender = {0};
     bool ok = read_texts(job, o, run, &texts);
@@ -361,6 +358,9 @@ static const Option options[] = {
     {"source", "FILE", FIELD(Attend, texts.source), 0, NULL, "source text, one sentence a line"},
     {"target", "FILE", FIELD(Attend, texts.target), 0, NULL,
      "target text, with as many lines as the source (translations by the model)"},
+    {"data", "FILE", FIELD(Attend, texts.data), 0, NULL, "pairs " PAIRS_HELP},
+    {"languages", "A,B", FIELD(Attend, languages), 0, NULL,
+     "languages of sources and targets in translation memories, such as en,de"},
     {"text", "FILE", FIELD(Attend, texts.text), 0, NULL, "text of a model with one input"},
     {"input", "FILE", FIELD(Attend, given.files), 0, NULL,
      "of a model that is fed by columns: a table, or lines if its attentions read one field"},

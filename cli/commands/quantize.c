@@ -12,11 +12,14 @@
 
 typedef struct Quantize {
     Common common;
-    const char *out, *dtype;
+    const char *out, *dtype, *languages;
     TextFiles texts;
+    TextList columns; /* "INPUT=FIELD" */
     TextList keep;
     bool json;
 } Quantize;
+
+enum { COMPARED = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT };
 
 /* Of the run, and of what is made of it. */
 enum { BEFORE, AFTER, SIDES };
@@ -199,9 +202,8 @@ typedef struct Comparison {
 static bool read_texts(Job *job, const Quantize *o, const RunFolder *run, Comparison *c)
 {
     TextFiles texts = o->texts;
-    if (!c->source &&
-        common_check_texts(job, run, &texts, TEXTS_PAIRS | TEXTS_TEXT, &(TextList){0}))
-        c->source = text_files_read(job, &texts, NULL, o->common.line_limit, &c->target);
+    if (!c->source && common_check_texts(job, run, &texts, COMPARED, &o->columns))
+        c->source = text_files_read(job, &texts, o->languages, o->common.line_limit, &c->target);
     return c->source != NULL;
 }
 
@@ -241,10 +243,9 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
 {
     const Quantize *o = record;
     const char *run = arguments->words[0],
-               *mistake =
-                   text_files_given(&o->texts)
-                       ? text_files_mistake(job->arena, &o->texts, "", TEXTS_PAIRS | TEXTS_TEXT)
-                       : NULL;
+               *mistake = text_files_given(&o->texts)
+                              ? text_files_mistake(job->arena, &o->texts, "", COMPARED)
+                              : NULL;
     QuantisedParams params = {0};
     Comparison c = {0};
     QuantiseOptions options = {.run = run,
@@ -255,6 +256,9 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
     vec_push(job->arena, options.command, "tfc");
     for (int i = 0; i < arguments->argc; i++)
         vec_push(job->arena, options.command, arguments->argv[i]);
+    if (!mistake)
+        mistake = text_files_columns_mistake(
+            job->arena, &(TextFiles){.data = o->texts.data, .columns = o->columns}, NULL, NULL);
     if (!o->out)
         mistake = "-o names the folder of the new run";
     if (mistake)
@@ -272,7 +276,7 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
     else if (ok)
         printf(
             "to compare the runs on a text, use tfc eval on both, or tfc quantize with --source and "
-            "--target (of a language model --text)\n");
+            "--target, or --data (of a language model --text)\n");
     return cli_finish(job, ok);
 }
 
@@ -287,6 +291,10 @@ static const Option options[] = {
      "source text, one sentence a line: losses and answers are compared on it"},
     {"target", "FILE", FIELD(Quantize, texts.target), 0, NULL,
      "reference text, with as many lines as the source"},
+    {"data", "FILE", FIELD(Quantize, texts.data), 0, NULL, "pairs " PAIRS_HELP},
+    {"languages", "A,B", FIELD(Quantize, languages), 0, NULL,
+     "languages of sources and targets in translation memories, such as en,de"},
+    OPTION_COLUMN(Quantize, columns),
     {"text", "FILE", FIELD(Quantize, texts.text), 0, NULL,
      "text of a model with one input: losses are compared on it"},
     OPTION_CHECKPOINT(Quantize),

@@ -5,7 +5,7 @@
 #include "cli/ranks.h"
 #include "cli/stream.h"
 #include "cli/tokens.h"
-#include "driver/corpus/table_files.h"
+#include "driver/corpus/pair_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -210,8 +210,55 @@ static bool open_records(Job *job, const Translate *o, RunFolder *run, TextList 
     return options.table && stream_open(stream, job, &options);
 }
 
+/* Whether --column names the source alone, as fields of pairs: *own those of this command, *all
+ * with those that the run was trained with. False after an error. */
+static bool check_columns(Job *job, const Translate *o, const RunFolder *run, TextList *own,
+                          TextList *all)
+{
+    const ModelPorts *ports = &run->inference.ports;
+    const TextList given = fields_given(job, run, &o->given.columns);
+    if (!pair_columns_of(job, ports->source, ports->target, &o->given.columns, own) ||
+        !pair_columns_of(job, ports->source, ports->target, &given, all))
+        return false;
+    for (size_t i = 0; i < own->count; i++)
+        if (!strncmp(own->data[i], pair_sides.names[1], strlen(pair_sides.names[1])))
+            return cli_refuse(job, "--column %s: a table that is translated has sources alone",
+                              o->given.columns.data[i]);
+    return true;
+}
+
+/* Opens the tables whose sources are translated; *table NULL: the input is lines. False after an
+ * error. `fields` must outlive the table. */
+static bool open_sources(Job *job, const Translate *o, const RunFolder *run, const TextList *input,
+                         TableFields *fields, TableStream **table)
+{
+    const TableStreamOptions options = {.line_limit = o->common.line_limit};
+    TextList own, all;
+    size_t tables = 0;
+    *table = NULL;
+    if (run->inference.ports.is_table) /* of which these are the lines of its one text */
+        return true;
+    if (!check_columns(job, o, run, &own, &all))
+        return false;
+    for (size_t i = 0; i < input->count; i++) {
+        PairFields pair;
+        if (!pair_file_is_table(job, input->data[i], &own, &pair))
+            continue;
+        if (tables++ != i)
+            break;
+    }
+    if (tables && tables != input->count)
+        return cli_refuse(job, "some files of --input are tables and some are lines: translate the "
+                               "tables by themselves");
+    if (!tables)
+        return true;
+    *fields = pair_source_fields(job, input->data[0], &all);
+    *table = table_stream_open(job, input, fields, &options);
+    return *table != NULL;
+}
+
 static bool open_lines(Job *job, const Translate *o, RunFolder *run, TextList input,
-                       TextStream *stream)
+                       TableFields *fields, TextStream *stream)
 {
     const int ranks = ranks_count(o->common.ranks);
     int batches = ranks > 1 ? (WINDOW_BATCHES + 4 * ranks - 1) / (4 * ranks) : WINDOW_BATCHES;
@@ -224,8 +271,10 @@ static bool open_lines(Job *job, const Translate *o, RunFolder *run, TextList in
                              .silent = ranks_mine(o->common.ranks) > 0,
                              .line_limit = o->common.line_limit,
                              .keep_going = o->common.keep_going};
-    for (size_t i = 0; !options.silent && i < input.count; i++)
-        text_file_look(job, input.data[i], "the first column alone is a source: cut -f1");
+    if (!open_sources(job, o, run, &input, fields, &options.sources))
+        return false;
+    for (size_t i = 0; !options.silent && !options.sources && i < input.count; i++)
+        text_file_look(job, input.data[i], "the first column alone is a source: --column source=1");
     return stream_open(stream, job, &options);
 }
 
@@ -249,11 +298,12 @@ static bool translate(Job *job, const void *record, RunFolder *run)
     TextStream stream = {.job = job};
     Prefixes prefixes;
     Predictor predictor;
+    TableFields fields;
     if (!read_prefixes(job, o, run, &prefixes) || !inference_prepare_decode(&run->inference))
         return false;
     Aligner aligner = {.inference = &run->inference};
     bool ok = (reads_records(o, run) ? open_records(job, o, run, input, &predictor, &stream)
-                                     : open_lines(job, o, run, input, &stream)) &&
+                                     : open_lines(job, o, run, input, &fields, &stream)) &&
               (!o->attention || aligner_prepare(&aligner, &run->inference)) &&
               run_folder_load(job, run, o->common.checkpoint);
     cli_flush(job);
@@ -281,8 +331,8 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"input", "FILE", FIELD(Translate, given.files), 0, NULL,
-     "text to translate, one sentence a line (standard input); or, for a model that is fed by\n"
-     "columns, " TABLE_HELP},
+     "text to translate, one sentence a line (standard input); or " TABLE_HELP ";\n"
+     "of a model of pairs --column, or a header with source, names the field"},
     OPTION_COLUMN(Translate, given.columns),
     {"output", "FILE", OUTPUT(Translate, output), 0, NULL, "where to write (standard output)"},
 #define RECORD Translate

@@ -118,6 +118,21 @@ TableFields pair_table_fields(const PairFields *fields)
     return out;
 }
 
+TableFields pair_source_fields(Job *job, const char *path, const TextList *columns)
+{
+    static const FieldPair sources = {.names = {"source", "source"}};
+    const Source none = {.path = path, .text = ""};
+    PairFields fields;
+    const Source *begin = pair_file_beginning(job, path, columns, &fields);
+    begin = begin ? begin : &none;
+    field_pair_choose(job, &sources, columns, begin, format_of(path, columns, begin),
+                      fields.fields);
+    TableFields out = pair_table_fields(&fields);
+    out.n = 1;
+    out.target = -1;
+    return out;
+}
+
 /* ---- texts ---- */
 
 /* Tabs and line breaks as blanks. */
@@ -128,7 +143,7 @@ static void blank_breaks(char *text, size_t n)
             text[i] = ' ';
 }
 
-static void put_side(Text *out, const Line *side)
+void pair_put_side(Text *out, const Line *side)
 {
     text_put(out, side->text, side->length);
     blank_breaks(out->data + out->length - side->length, side->length);
@@ -136,9 +151,9 @@ static void put_side(Text *out, const Line *side)
 
 void pair_put_row(Text *out, const Line *source, const Line *target)
 {
-    put_side(out, source);
+    pair_put_side(out, source);
     text_put(out, "\t", 1);
-    put_side(out, target);
+    pair_put_side(out, target);
     text_put(out, "\n", 1);
 }
 

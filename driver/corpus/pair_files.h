@@ -61,6 +61,11 @@ bool pair_file_is_table(Job *job, const char *path, const TextList *columns, Pai
 /* The same for a TableStream, whose texts then have both sides; of lines, the first two fields of
  * TSV. */
 TableFields pair_table_fields(const PairFields *fields);
+/* The field of a table that is its source, where no target is read: of a header with `source` that
+ * one, too. `columns` as above. */
+TableFields pair_source_fields(Job *job, const char *path, const TextList *columns);
+/* Adds a side, with tabs and line breaks as blanks. */
+void pair_put_side(Text *out, const Line *side);
 /* Adds a row to lines of pairs. */
 void pair_put_row(Text *out, const Line *source, const Line *target);
 

@@ -54,8 +54,7 @@ static void move_anchor(const Vocabulary *vocab, GrowingText *g)
     Text tail = {0};
     const size_t anchor = g->ids.count - ANCHORED_IDS;
     put_ids_from(vocab, &g->ids, anchor, &tail);
-    if (tail.length && tail.length <= g->text.length &&
-        !text_ends(tail.data, unfinished) &&
+    if (tail.length && tail.length <= g->text.length && !text_ends(tail.data, unfinished) &&
         !memcmp(g->text.data + g->text.length - tail.length, tail.data, tail.length)) {
         g->anchor = anchor;
         g->settled = g->text.length;

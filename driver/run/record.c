@@ -130,9 +130,9 @@ static bool read_record(Job *job, const char *folder, RunRecord *record)
                          "%s: \"quantised\" is '%s'; expected " QUANT_WORDS
                          ": restore the file from a copy, or use the tfc that wrote it",
                          path, record->quantised);
-    return ok || job_error(job,
-                           "%s is damaged, or was not written by tfc (%s): restore it from a copy",
-                           path, wrong);
+    return ok ||
+           job_error(job, "%s is damaged, or was not written by tfc (%s): restore it from a copy",
+                     path, wrong);
 }
 
 /* ---- what a job has read ---- */

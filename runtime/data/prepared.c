@@ -192,11 +192,16 @@ Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, c
     if (!json_record_read(arena, &version_record, json, p, &wrong))
         return diag_error(diags, loc, "not what tfc prepare writes: prepare the texts again"), NULL;
     if (p->version != VERSION_TEXT && p->version != VERSION_COLUMNS)
-        return diag_error(diags, loc, "another version of tfc prepare wrote it: prepare the texts again"), NULL;
+        return diag_error(diags, loc,
+                          "another version of tfc prepare wrote it: prepare the texts again"),
+               NULL;
     if (json_record_read(arena, &prepared_record, json, p, &wrong))
         wrong = find_wrong(p);
     if (wrong)
-        return diag_error(diags, loc, "not what tfc prepare writes, or damaged (%s): prepare the texts again", wrong), NULL;
+        return diag_error(diags, loc,
+                          "not what tfc prepare writes, or damaged (%s): prepare the texts again",
+                          wrong),
+               NULL;
     p->folder = arena_strdup(arena, folder);
     p->sha256 = hash_source(arena, text);
     p->bytes = (int64_t)text->length;

@@ -243,7 +243,7 @@ static bool skip_numbers(JsonLine *j, const Line *field)
 }
 
 /* The value of a wanted field. */
-static bool read_field(JsonLine *j, const Line *field, Line *value)
+static bool read_wanted(JsonLine *j, const Line *field, Line *value)
 {
     skip_json_blanks(j);
     const char *begin = j->at, first = begin < j->end ? *begin : 0;
@@ -274,7 +274,7 @@ static bool read_member(JsonLine *j, const Line *key, const char *key_at, Line *
         return skip_value(j);
     if (cells[k].text)
         return json_fault(j, key_at, "the field '%.*s' is there twice", shown(key), key->text);
-    if (!read_field(j, &fields->names[k], &cells[k]))
+    if (!read_wanted(j, &fields->names[k], &cells[k]))
         return false;
     for (size_t other = k + 1; other < fields->n; other++)
         if (line_is(&fields->names[other], key->text, key->length))

@@ -140,10 +140,11 @@ static void test_lines(void **state)
     (void)state;
     Text text = {0};
     JsonWriter json = {.out = &text, .indent = 2};
-    static const char expected[] = "{\n  \"name\": \"a\",\n  \"colour\": \"red\",\n  \"count\": 0,\n"
-                                   "  \"number\": 1,\n  \"words\": [],\n"
-                                   "  \"place\": {\"x\": 1, \"y\": 2},\n"
-                                   "  \"points\": [\n    {\"x\": 3, \"y\": 4}\n  ]\n}";
+    static const char expected[] =
+        "{\n  \"name\": \"a\",\n  \"colour\": \"red\",\n  \"count\": 0,\n"
+        "  \"number\": 1,\n  \"words\": [],\n"
+        "  \"place\": {\"x\": 1, \"y\": 2},\n"
+        "  \"points\": [\n    {\"x\": 3, \"y\": 4}\n  ]\n}";
     Point points[] = {{3, 4}};
     Thing thing = {.name = "a",
                    .number = 1,

@@ -70,6 +70,10 @@ steps=3 train plain --data plain.tsv || fail "$(cat plain.err)"
 for command in eval score align; do
     "$tfc" $command plain --source train.src --target train.tgt >plain.$command 2>/dev/null || fail "$command of two files"
 done
+"$tfc" attend plain --source train.src --target train.tgt --json plain.attend 2>/dev/null || fail "attend of two files"
+"$tfc" quantize plain -o small --source train.src --target train.tgt --json >plain.quantize || fail "quantize with two files"
+translated() { "$tfc" translate plain --max-tokens 2 "$@" 2>err; }
+translated --input train.src >plain.translate || fail "$(cat err)"
 "$tfc" prepare --data plain.tsv --vocab words:auto -o prepared-plain 2>err || fail "$(cat err)"
 names='--column source=en --column target=de'
 while read -r data; do
@@ -79,6 +83,12 @@ while read -r data; do
     for command in eval score align; do
         "$tfc" $command plain --data $data 2>err | cmp - plain.$command || fail "$command --data $data: $(cat err)"
     done
+    "$tfc" attend plain --data $data --json attended 2>err || fail "attend --data $data: $(cat err)"
+    cmp attended plain.attend || fail "attend --data $data"
+    rm -r small
+    "$tfc" quantize plain -o small --data $data --json 2>err | cmp - plain.quantize || fail "quantize --data $data: $(cat err)"
+    source=$(echo "$data" | sed 's/ --column target=[^ ]*//')
+    translated --input $source | cmp - plain.translate || fail "translate --input $source: $(cat err)"
     "$tfc" prepare --data $data --vocab words:auto -o prepared 2>err || fail "$data: $(cat err)"
     for shard in prepared-plain/*.tokens; do
         tail -c +121 "$shard" >x.ids
@@ -92,6 +102,26 @@ sides.tsv
 numbered.csv --column source=2 --column target=3
 L
 "$tfc" eval table --data named.jsonl.gz $names >again || fail "a run of a table"
+# Of what is translated the source alone is read: of a header with `source`, from a pipe, with answers in order.
+awk 'BEGIN { print "no,source" } { print NR "," $0 }' train.src >alone.csv
+translated --input alone.csv | cmp - plain.translate || fail "a table of sources: $(cat err)"
+head -n 3 plain.translate >few
+head -n 3 plain.tsv | "$tfc" translate plain --column source=1 --max-tokens 2 | cmp - few || fail "a table from a pipe"
+printf 'a b\t1\n\t2\n"c d\t3\n' >odd.tsv # an empty source; a quote that begins none
+printf 'a b\n\n"c d\n' >odd.txt
+translated --input odd.txt >few || fail "$(cat err)"
+translated --input odd.tsv --column source=1 | cmp - few || fail "odd sources: $(cat err)"
+printf 'source,x\na b,1\nc,2\n%s,3\nd,4\n' "$(yes a | head -n 99 | tr '\n' ' ')" >long.csv
+status=0; translated --input long.csv --line-limit 40 >found || status=$?
+[ $status = 1 ] && [ "$(wc -l <found)" = 2 ] && grep -q 'long.csv:4:1: error: the line is longer than 40 bytes' err || fail "too long: $(cat err)"
+refuses 2 'some files of --input are tables and some are lines' "$tfc" translate plain --input alone.csv --input train.src
+refuses 2 'some files of --input are tables and some are lines' "$tfc" translate plain --input train.src --input alone.csv
+refuses 2 'column target=2: a table that is translated has sources alone' "$tfc" translate plain --input alone.csv --column target=2
+refuses 1 "the header has no field 'en'" "$tfc" translate plain --input alone.csv --column source=en
+refuses 2 'column source=1 names a field of a table: give the pairs as --data FILE' "$tfc" attend plain --source train.src --column source=1 --json no
+refuses 2 'column source=1 names a field of a table: give the pairs as --data FILE' "$tfc" quantize plain -o no --column source=1
+refuses 2 'input is of models that are fed by columns, and plain is not: give --source FILE, alone or with --target FILE, or --data FILE' \
+    "$tfc" attend plain --input train.src --json no
 refuses 1 "prepared was prepared from other texts or in another way" \
     "$tfc" prepare --data numbered.csv --column source=1 --column target=2 --vocab words:auto -o prepared
 refuses 1 "the header has no field 'fr'; there are 'id', 'en' and 'de'" \
