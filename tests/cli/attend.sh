@@ -81,7 +81,7 @@ for given in --text --input; do
 done
 grep -q '"source": \["1", "2", "3"\]' speech_ctc.json || fail "frames are not named by their places"
 refuses 2 'give it, or lines of its one text, as --input FILE' "$tfc" attend run-classifier --source lines --json no.json
-refuses 2 '--input and --column name tables, and run reads none: give its text as --source FILE' "$tfc" attend run --input lines --json no.json
+refuses 2 'input is of models that are fed by columns, and run is not: give --source FILE, alone or with --target FILE, or --data FILE' "$tfc" attend run --input lines --json no.json
 cp "$root/tests/fixtures/columns/vit.tfg" .
 seq 0 9 >classes.txt
 echo "{\"label\": \"3\", \"image\": [$(seq -s, 768)]}" | "$tfc" train vit.tfg --steps 1 --out run-vit --data - 2>err || fail "$(cat err)"
