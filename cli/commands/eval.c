@@ -190,7 +190,7 @@ static void print_figures(const RunFolder *run, const Figures *f)
     const bool has_texts = ports_predict(ports) || !ports->is_table;
     if (has_texts)
         print_texts(f);
-    else
+    else if (!isnan(f->of.model_loss))
         printf("%-24s %.4f\n", "loss", f->of.model_loss);
     if (ports->is_table)
         put_predicted(&f->predicted, NULL);
@@ -202,11 +202,12 @@ static void print_figures(const RunFolder *run, const Figures *f)
 
 /* EvalMeasured: what is measured of each corpus.
  *   full        the run opened once more, without its shortlist; is_open: it is, or was tried
+ *   is_mean     predictions of an ensemble, which has no loss
  *   predicted   NULL: the model predicts nothing of a table */
 typedef struct EvalMeasured {
     const Eval *o;
     RunFolder *run, full;
-    bool is_open;
+    bool is_open, is_mean;
     Evaluator evaluator, full_evaluator;
     Measuring *predicted;
 } EvalMeasured;
@@ -232,7 +233,7 @@ static bool open_full(EvalMeasured *m, Job *job)
 
 static bool measure_corpus(EvalMeasured *m, const Corpus *corpus, const Lines *target)
 {
-    return evaluator_loss(&m->evaluator, corpus) &&
+    return (m->is_mean || evaluator_loss(&m->evaluator, corpus)) &&
            (!evaluation_decodes(m->run) ||
             measure_answers(m, m->run, &m->evaluator, corpus, target)) &&
            (!m->is_open || measure_answers(m, &m->full, &m->full_evaluator, corpus, target)) &&
@@ -262,11 +263,11 @@ static bool end_measured(EvalMeasured *m, bool ok, Figures *figures)
 static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *first, EvalText *text,
                     Predictor *predictor, Figures *figures)
 {
-    EvalMeasured m = {.o = o, .run = run};
+    EvalMeasured m = {.o = o, .run = run, .is_mean = predictor && run->n_with};
     bool ok = true;
     evaluator_begin(&m.evaluator, job, run);
     for (const Corpus *corpus = first; ok && corpus; corpus = eval_text_next(text))
-        ok = evaluator_count(&m.evaluator, corpus);
+        ok = m.is_mean || evaluator_count(&m.evaluator, corpus);
     const int64_t rows = text->rows;
     ok = ok && eval_text_rewind(text);
     cli_flush(job);
@@ -278,7 +279,12 @@ static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *first
         ok = open_full(&m, job);
     for (const Corpus *corpus; ok && (corpus = eval_text_next(text));)
         ok = measure_corpus(&m, corpus, text->target);
-    return end_measured(&m, ok && !text->has_failed, figures);
+    ok = end_measured(&m, ok && !text->has_failed, figures);
+    if (m.is_mean) {
+        figures->of.sentences = rows;
+        figures->of.model_loss = NAN;
+    }
+    return ok;
 }
 
 /* ---- what is read ---- */
@@ -316,14 +322,20 @@ static bool eval(Job *job, const void *record, RunFolder *run)
         return cli_refuse(
             job, "--confusions: %s reads no table, so no column says what is right: leave it out",
             run->path);
-    if (predicting && o->common.with.count)
-        return cli_refuse(job, "--with: there are no ensembles of predictions");
+    const bool is_mean = predicting && run->n_with;
+    if (is_mean && ports_predict(&run->inference.ports))
+        return cli_refuse(job,
+                          "--with: %s predicts next tokens, too, and only one of both has an "
+                          "ensemble: leave --with out",
+                          run->path);
     bool ok = (is_table ? open_table : open_texts)(job, o, run, &text);
     const Corpus *first = ok ? eval_text_next(&text) : NULL; /* tells mistakes early */
     ok = first &&
          (!predicting ||
           predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, NULL)) &&
-         evaluation_prepare(job, run, o->common.checkpoint) &&
+         (is_mean ? predictor_add_members(&predictor, job, run) &&
+                        run_folder_load(job, run, o->common.checkpoint)
+                  : evaluation_prepare(job, run, o->common.checkpoint)) &&
          measure(job, o, run, first, &text, predicting ? &predictor : NULL, &figures);
     ok = eval_text_close(&text, ok) &&
          (!o->confusions || write_confusions(job, o->confusions, &figures.judged));

@@ -346,6 +346,23 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     return EXIT_DONE;
 }
 
+/* Recalled: the words of this command line, and all, with those that the run was begun with. */
+typedef struct Recalled {
+    Arguments now, all;
+} Recalled;
+
+/* CliFileNote: a file that only the run has named may have moved since. */
+static const char *option_of_recalled(const void *with, Arena *arena, const char *path)
+{
+    const Recalled *r = with;
+    const char *now = option_of_file(&r->now, arena, path);
+    const char *was = *now ? "" : option_of_file(&r->all, arena, path);
+    const int n = (int)strlen(was);
+    return n ? arena_printf(arena, "%.*s of the run; %.*s says where it is now)", n - 1, was, n - 3,
+                            was + 2)
+             : now;
+}
+
 int training_options(Job *job, const Arguments *given, TrainCommand *command)
 {
     TrainOptions *o = &command->o;
@@ -356,6 +373,9 @@ int training_options(Job *job, const Arguments *given, TrainCommand *command)
         status = recall(job, command, &all);
     if (status)
         return status;
+    Recalled *recalled = ARENA_NEW(job->arena, Recalled);
+    *recalled = (Recalled){.now = *given, .all = all};
+    cli_note_files(option_of_recalled, recalled);
     vec_push(job->arena, o->command, "tfc");
     for (int i = 0; i < given->argc; i++)
         vec_push(job->arena, o->command, given->argv[i]);

@@ -280,7 +280,7 @@ static bool begin(Measuring *m)
     Diagnostics *diags = &m->job->diags;
     m->classes = find_task(p, TASK_CLASSES);
     m->tags = find_task(p, TASK_TAGS);
-    m->hidden = find_task(p, TASK_HIDDEN);
+    m->hidden = p->members ? -1 : find_task(p, TASK_HIDDEN); /* each hides tokens of its own */
     m->sequences = find_task(p, TASK_SEQUENCES);
     m->numbers = find_task(p, TASK_NUMBERS);
     m->has_pair = find_pair(p, m->pair);
@@ -379,6 +379,25 @@ Measuring *measuring_begin(Predictor *predictor, Job *job, int64_t rows, Judged 
     return NULL;
 }
 
+/* Counts all rows; of an ensemble by the means of what its members predict. */
+static bool count_rows(Measuring *m, const Corpus *corpus)
+{
+    Predictor *p = m->predictor;
+    if (!p->members)
+        return predictor_each(p, m->job, corpus, &p->inference->feed, count_row, m);
+    Arena *arena = arena_new();
+    Predicted *means = ARENA_ARRAY(arena, Predicted, p->n);
+    const bool ok = predictor_run(p, m->job, corpus, arena, means);
+    for (int64_t row = 0; ok && row < corpus->n; row++)
+        for (int k = 0; k < p->n; k++) {
+            const int64_t *start = &means[k].start[row];
+            if (start[1] > start[0])
+                count_row(m, corpus, row, k, means[k].values + start[0], start[1] - start[0]);
+        }
+    arena_free(arena);
+    return ok;
+}
+
 /* Hidden tokens are found in texts that hide them; all else is predicted of whole texts, as `tfc
  * predict` does. */
 bool measuring_add(Measuring *m, const Corpus *corpus)
@@ -388,9 +407,7 @@ bool measuring_add(Measuring *m, const Corpus *corpus)
                            m->hidden >= 0};
     for (int hides = 0; hides < 2 && m->ok; hides++) {
         m->predictor->hides = m->hides = hides;
-        m->ok = !wanted[hides] || (predictor_each(m->predictor, m->job, corpus,
-                                                  &m->predictor->inference->feed, count_row, m) &&
-                                   m->ok);
+        m->ok = !wanted[hides] || (count_rows(m, corpus) && m->ok);
     }
     m->predictor->hides = false;
     m->before += corpus->n;

@@ -147,6 +147,19 @@ train run-taught tagger.tfg --data text.jsonl --steps 2 $words --set tags=2
 paste one other both | awk -F '\t' 'NR > 1 { n = NF / 3; for (i = 1; i <= n; i++) { d = ($i + $(i + n)) / 2 - $(i + 2 * n)
     if (d * d > 1e-12 || NF != 15) exit 1 } }' || fail "an ensemble is not the mean: $(tail -n 1 both)"
 ! cmp -s one both || fail "the second run changes nothing"
+# Its figures are those of the mean, and it has no loss.
+"$tfc" eval run-classifier --with run-other --data text.jsonl --json >figures 2>err || fail "$(cat err)"
+python3 - <<'END' || fail "an ensemble's figures: $(cat figures)"
+import json
+head, *rows = [line.rstrip("\n").split("\t") for line in open("both")]
+right = [json.loads(line)["kind"] for line in open("text.jsonl")]
+said = [head[max(range(5), key=lambda k: float(row[k]))] for row in rows]
+figures = json.load(open("figures"))
+accuracy = sum(a == b for a, b in zip(said, right)) / len(right)
+assert figures["loss"] is None and figures["records"] == len(right), figures
+assert abs(figures["accuracy"] - accuracy) < 1e-5, (figures, accuracy)
+END
+refuses 1 'run-classifier and run-taught cannot be averaged' "$tfc" eval run-classifier --with run-taught --data text.jsonl
 refuses 1 'run-classifier and run-taught cannot be averaged' "$tfc" predict run-classifier --with run-taught --input text.jsonl
 
 "$tfc" predict run-classifier --dtype int8 --input text.jsonl >said || fail "no predictions in int8"

@@ -70,7 +70,9 @@ mv parts/run.json kept.json
 cp newer.json parts/run.json
 refuses 1 "version: it was 9" resume
 mv kept.json parts/run.json
-cp train.tgt kept.tgt
+mv train.tgt kept.tgt
+refuses 1 "cannot read .*/train.tgt (--target of the run; --target says where it is now): there is no such file" resume
+cp kept.tgt train.tgt
 sed '7s/^/h /' kept.tgt >train.tgt
 refuses 1 "target .*/train.tgt: it was 1100 lines and [0-9]* bytes (sha256 .*) and is now 1100 lines" resume
 grep -q "source" "$work/err.txt" && fail "a text that is the same is told: $(cat "$work/err.txt")"
