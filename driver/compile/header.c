@@ -129,14 +129,25 @@ static void put_structs(const Artifact *a, TfcFunction f, Text *out)
     text_add(out, "} %s_%s_out;\n\n", a->name, name);
 }
 
+/* A label for a comment, which it does not end: as a terminal is shown it, on one line. */
+static void put_label_name(const char *label, Text *out)
+{
+    Text shown = {0};
+    text_visible_cut(&shown, label, strlen(label));
+    for (size_t i = 0; i < shown.length; i++) {
+        const char c = shown.data[i];
+        text_put(out, c == '/' || c == '\n' || c == '\t' ? " " : &c, 1);
+    }
+    text_free(&shown);
+}
+
 /* The labels of an input, for a comment. */
 static void put_label_names(const TfcColumn *column, Text *out)
 {
     enum { MOST_SHOWN = 4 };
     for (int64_t i = 0; i < column->n_labels && i < MOST_SHOWN; i++) {
         text_string(out, i ? ", " : ": ");
-        for (const char *at = column->labels[i]; *at; at++) /* which no label ends */
-            text_put(out, *at == '/' || (unsigned char)*at < ' ' ? " " : at, 1);
+        put_label_name(column->labels[i], out);
     }
     if (column->n_labels > MOST_SHOWN)
         text_add(out, ", … (%" PRId64 ")", column->n_labels);

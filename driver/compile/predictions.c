@@ -230,16 +230,20 @@ bool compile_check_records(const Artifact *a)
 
 /* ---- the constant ---- */
 
-/* A string of C: bytes that are not plain in octal, of three digits, which no digit behind them
- * joins. */
+/* A string of C: bytes that are not plain, or whose characters a terminal obeys, in octal, of three
+ * digits, which no digit behind them joins. */
 static void put_c_string(const char *text, Text *out)
 {
+    const char *end = text + strlen(text);
     text_string(out, "\"");
-    for (const char *at = text; *at; at++)
-        if ((unsigned char)*at < ' ' || strchr("\"\\?\177", *at))
-            text_add(out, "\\%03o", (unsigned char)*at);
+    for (const char *at = text; at < end;) {
+        const size_t size = text_visible_length(at, (size_t)(end - at));
+        if (size && !strchr("\"\\?\t", *at))
+            text_put(out, at, size);
         else
-            text_put(out, at, 1);
+            text_add(out, "\\%03o", (unsigned char)*at);
+        at += size ? size : 1;
+    }
     text_string(out, "\"");
 }
 

@@ -19,7 +19,7 @@ awk 'function word() { return substr("ein zweidreivieracht", 1 + 4 * int(rand() 
      for (x = 0; x < 8; x++) image = image (x ? ", " : "") (x == k ? "1.0" : "0.0")
      m = 1 + int(rand() * 3)
      for (x = 0; x < m; x++) { frames = frames (x ? ", " : "") "[" rand() ", " k "]"; marks = marks (x ? " " : "") substr("NVAD", 1 + int(rand() * 4), 1) }
-     place = int(rand() * 3); a = join(1 + int(rand() * 3)); b = join(1 + int(rand() * 3)); kind = (place ? place > 1 ? "quite long" : "\"q\"" : "*/")
+     place = int(rand() * 3); a = join(1 + int(rand() * 3)); b = join(1 + int(rand() * 3)); kind = (place ? place > 1 ? "quite long" : "\"q\"" : "*/\342\200\256")
      print image "]\t" place "\t" a "\t" b "\t" frames "]\t" kind "\t" marks "\t" (1 + place) / 4 "\t" toupper(a) " " b "\tthe word " k " at " place } }' >all.tsv
 head -n 261 all.tsv >train.tsv
 { head -n 1 all.tsv; tail -n 40 all.tsv; } >valid.tsv
@@ -69,6 +69,7 @@ for run in $all; do
 done
 
 # What the header says.
+! grep -q "$(printf '\342\200\256')" mixed.lib/mixed.h || fail "a label changes the direction of the header's text"
 grep -q 'labels: .*quite long' mixed.lib/mixed.h || fail "the labels are not listed: $(grep kind mixed.lib/mixed.h)"
 grep -q 'const int32_t \*F_lengths; /\* of each record \*/' mixed.lib/mixed.h || fail "no lengths of frames"
 ! sed -n '/^typedef struct mixed_records/,/^}/p' mixed.lib/mixed.h | grep -q 'S_lengths\|G_lengths' || fail "lengths of texts are asked for"
