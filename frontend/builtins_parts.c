@@ -7,76 +7,37 @@
  * Outside a lookup gives zeros. C is the dimension of which the model says that it is as long as
  * the parts are together: `dim C = 1 + S`. */
 #include "frontend/elab.h"
+#include "ir/position_form.h"
 #include "ir/text.h"
 
 enum { MAX_PARTS = 1024 };
 
 /* ---- forms: lengths in terms of given dimensions ---- */
 
-static bool add_term(DimFormula *form, int symbol, int64_t times)
+static bool sum_of_dims(const Module *module, int n, const Dim *dims, LengthSum *sum)
 {
-    for (int i = 0; i < form->n; i++)
-        if (form->terms[i].symbol == symbol) {
-            form->terms[i].times += times;
-            return true;
-        }
-    if (form->n < MAX_DIM_TERMS)
-        form->terms[form->n++] = (DimTerm){symbol, times};
-    else
-        return false;
-    return true;
-}
-
-/* Adds times × the dimension; one made of others as what it is made of, where that is a sum. False:
- * these are too many dimensions. */
-static bool add_dim(const Module *module, DimFormula *form, Dim dim, int64_t times)
-{
-    const DimFormula *of = dim_is_const(dim) ? NULL : &module->symbols.data[dim.symbol].formula;
-    if (!of)
-        form->plus += times * dim.size;
-    else if (!of->n || of->divisor > 1 || of->plus < 0)
-        return add_term(form, dim.symbol, times);
-    for (int i = 0; of && i < of->n; i++)
-        if (!add_dim(module, form, dim_symbol(of->terms[i].symbol), times * of->terms[i].times))
-            return false;
-    form->plus += of ? times * of->plus : 0;
-    return true;
-}
-
-static bool form_of_dims(const Module *module, int n, const Dim *dims, DimFormula *form)
-{
-    *form = (DimFormula){.divisor = 1};
+    *sum = (LengthSum){0};
     for (int i = 0; i < n; i++)
-        if (!add_dim(module, form, dims[i], 1))
+        if (!length_sum_add(module, sum, dims[i], 1))
             return false;
     return true;
-}
-
-static bool same_form(const DimFormula *a, const DimFormula *b)
-{
-    bool same = a->n == b->n && a->plus == b->plus;
-    for (int i = 0; same && i < a->n; i++) {
-        int j = 0;
-        while (j < b->n && b->terms[j].symbol != a->terms[i].symbol)
-            j++;
-        same = j < b->n && b->terms[j].times == a->terms[i].times;
-    }
-    return same;
 }
 
 /* The first dimension that is as long as the parts are together; false after a message. */
 static bool find_sum(Elab *e, const Node *call, int n, const Dim *parts, Dim *sum)
 {
-    DimFormula wanted, form;
-    if (!form_of_dims(e->module, n, parts, &wanted)) {
+    LengthSum wanted, sum_of_one;
+    DimFormula formula;
+    const bool ok = sum_of_dims(e->module, n, parts, &wanted);
+    for (int s = 0; ok && s < (int)e->module->symbols.count; s++) {
+        *sum = dim_symbol(s);
+        if (sum_of_dims(e->module, 1, sum, &sum_of_one) && length_sum_equal(&sum_of_one, &wanted))
+            return true;
+    }
+    if (!ok || !length_sum_formula(&wanted, 1, &formula)) {
         elab_error(e, call, "`%s`: a dimension is made of at most %d others", call->name,
                    MAX_DIM_TERMS);
         return false;
-    }
-    for (int s = 0; s < (int)e->module->symbols.count; s++) {
-        *sum = dim_symbol(s);
-        if (form_of_dims(e->module, 1, sum, &form) && same_form(&form, &wanted))
-            return true;
     }
     const char *makes = "";
     for (int i = 0; i < wanted.n; i++)
@@ -85,7 +46,7 @@ static bool find_sum(Elab *e, const Node *call, int n, const Dim *parts, Dim *su
                                  e->module->symbols.data[wanted.terms[i].symbol].name);
     if (!*makes)
         makes = arena_printf(e->arena, "; `dim C = %s` makes one",
-                             ir_formula_text(e->module, &wanted, e->arena));
+                             ir_formula_text(e->module, &formula, e->arena));
     elab_error(e, call, "`%s`: no dimension is as long as the parts together%s",
                expression_text(e->arena, call), makes);
     return false;
@@ -287,7 +248,7 @@ Val builtin_concat(Elab *e, const Node *call, Val *args)
 static int sizes_of(Elab *e, const Node *call, const Val *val, const Value *x, int axis, Dim *sizes)
 {
     Dim whole = x->type.dims[axis];
-    DimFormula all, form;
+    LengthSum all, sum;
     int64_t n;
     if (val->kind != VAL_LIST) {
         if (!known_int(e, call, val, "the number of parts", &n))
@@ -309,8 +270,8 @@ static int sizes_of(Elab *e, const Node *call, const Val *val, const Value *x, i
     for (int i = 0; ok && i < val->n; i++)
         if (!length_given(e, call, &val->items[i], "the length of a part", &sizes[i]))
             return 0;
-    if (ok && form_of_dims(e->module, val->n, sizes, &form) &&
-        form_of_dims(e->module, 1, &whole, &all) && same_form(&form, &all))
+    if (ok && sum_of_dims(e->module, val->n, sizes, &sum) &&
+        sum_of_dims(e->module, 1, &whole, &all) && length_sum_equal(&sum, &all))
         return val->n;
     elab_error(e, call, "`%s`: the parts together are not as long as %s",
                expression_text(e->arena, call), dim_text(e, whole, NULL));

@@ -1,6 +1,7 @@
 /* Dimensions: those that inputs have, and those made of others, `dim C = 1 + S`, whose lengths
- * follow by a formula (ir/type.h, DimFormula). */
+ * follow by a formula (base/dim_formula.h). */
 #include "frontend/elab.h"
+#include "ir/position_form.h"
 
 /* What the types of the inputs say of dimensions, by name. */
 typedef struct Inputs {
@@ -97,10 +98,16 @@ static bool refuse_form(Elab *e, const Node *node, const char *why)
     return false;
 }
 
+/* Quotient: a formula while it is read: a sum, divided and rounded down. */
+typedef struct Quotient {
+    LengthSum sum;
+    int64_t divisor;
+} Quotient;
+
 static bool declare_made(Elab *e, Decl *decl, Inputs *inputs);
 
 /* A dimension that another, `made`, is made of. */
-static bool term_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, DimFormula *out)
+static bool term_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, Quotient *out)
 {
     Decl *decl = map_get(&e->decls, node->name);
     bool counts_rows = map_has(&inputs->rows, node->name);
@@ -118,74 +125,72 @@ static bool term_of(Elab *e, const Node *node, const Node *made, Inputs *inputs,
     }
     if (decl->node->a && !declare_made(e, decl, inputs))
         return false;
-    *out = (DimFormula){.n = 1, .terms = {{decl->value.symbol, 1}}, .divisor = 1};
+    *out = (Quotient){{.n = 1, .terms = {{decl->value.symbol, 1}}}, 1};
     return true;
 }
 
-static bool number_of(Elab *e, const Node *node, DimFormula *out)
+static bool number_of(Elab *e, const Node *node, Quotient *out)
 {
     Val val = eval_at_top(e, node);
-    *out = (DimFormula){.divisor = 1};
+    *out = (Quotient){.divisor = 1};
     if (val.kind == VAL_ERROR)
         return false;
-    if (!whole_number(&val, &out->plus) || out->plus > MOST_DIM_PLUS || out->plus < -MOST_DIM_PLUS)
+    int64_t *number = &out->sum.plus;
+    if (!whole_number(&val, number) || *number > MOST_DIM_PLUS || *number < -MOST_DIM_PLUS)
         return refuse_form(
             e, node, arena_printf(e->arena, "%s is no whole number below 2^24", val_text(e, &val)));
     return true;
 }
 
 /* *x += y × `sign`; *problem: why not. */
-static void add_form(DimFormula *x, const DimFormula *y, int sign, const char **problem)
+static void add_form(Quotient *x, const Quotient *y, int sign, const char **problem)
 {
-    const DimFormula a = *x, b = *y;
+    const Quotient a = *x, b = *y;
     if (a.divisor > 1 && b.divisor > 1)
         *problem = "this is a sum of two quotients";
-    else if (sign < 0 && b.n)
+    else if (sign < 0 && b.sum.n)
         *problem = "only a number is subtracted";
     /* floor(a / k) + b = floor((a + k b) / k) for a whole b */
     x->divisor = a.divisor * b.divisor;
-    x->plus = a.plus * b.divisor + sign * b.plus * a.divisor;
-    for (int i = 0; i < a.n; i++)
-        x->terms[i].times *= b.divisor;
-    for (int i = 0; i < b.n && !*problem; i++) {
-        int at = 0;
-        while (at < x->n && x->terms[at].symbol != b.terms[i].symbol)
-            at++;
-        if (at == MAX_DIM_TERMS)
+    x->sum.plus = a.sum.plus * b.divisor + sign * b.sum.plus * a.divisor;
+    for (int i = 0; i < a.sum.n; i++)
+        x->sum.terms[i].times *= b.divisor;
+    for (int i = 0; i < b.sum.n && !*problem; i++) {
+        const LengthTerm *term = &b.sum.terms[i];
+        if (!length_sum_add_term(&x->sum, term->symbol, term->times * a.divisor))
+            *problem = "a number is too large";
+        else if (x->sum.n > MAX_DIM_TERMS)
             *problem = "these are too many dimensions";
-        else if (at == x->n)
-            x->terms[x->n++] = (DimTerm){b.terms[i].symbol, 0};
-        if (!*problem)
-            x->terms[at].times += b.terms[i].times * a.divisor;
     }
 }
 
-static void scale_form(DimFormula *x, int64_t by, const char **problem)
+static void scale_form(Quotient *x, int64_t by, const char **problem)
 {
     if (by < 1 || by > MOST_DIM_TIMES)
         *problem = "dimensions are multiplied by whole numbers from 1 to 65536";
     else if (x->divisor > 1 && by > 1)
         *problem = "a quotient is not multiplied";
-    for (int i = 0; i < x->n; i++)
-        x->terms[i].times *= by;
-    x->plus *= by;
+    for (int i = 0; i < x->sum.n; i++)
+        x->sum.terms[i].times *= by;
+    x->sum.plus *= by;
 }
 
 /* floor(floor(a / k) / c) = floor(a / (k c)) */
-static void divide_form(DimFormula *x, const DimFormula *y, const char **problem)
+static void divide_form(Quotient *x, const Quotient *y, const char **problem)
 {
-    if (y->n || y->plus < 1 || y->plus > MOST_DIM_TIMES)
+    if (y->sum.n || y->sum.plus < 1 || y->sum.plus > MOST_DIM_TIMES)
         *problem = "dimensions are divided by whole numbers from 1 to 65536";
     else
-        x->divisor *= y->plus;
+        x->divisor *= y->sum.plus;
 }
 
-static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, DimFormula *out);
+static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, Quotient *out);
 
 static bool form_of_parts(Elab *e, const Node *node, const Node *made, Inputs *inputs,
-                          DimFormula *out)
+                          Quotient *out)
 {
-    DimFormula y;
+    Quotient y;
+    DimFormula formula;
     const char *problem = NULL;
     if (dim_decl(e, node))
         return term_of(e, node, made, inputs, out);
@@ -202,28 +207,24 @@ static bool form_of_parts(Elab *e, const Node *node, const Node *made, Inputs *i
     case TOKEN_MINUS: add_form(out, &y, -1, &problem); break;
     case TOKEN_SLASH: divide_form(out, &y, &problem); break;
     case TOKEN_STAR:
-        if (out->n && y.n)
+        if (out->sum.n && y.sum.n)
             problem = "this is a product of two dimensions";
-        else if (out->n)
-            scale_form(out, y.plus, &problem);
+        else if (out->sum.n)
+            scale_form(out, y.sum.plus, &problem);
         else {
-            scale_form(&y, out->plus, &problem);
+            scale_form(&y, out->sum.plus, &problem);
             *out = y;
         }
         break;
     default: problem = "dimensions are added, multiplied and divided"; break;
     }
-    for (int i = 0; i < out->n && !problem; i++)
-        if (out->terms[i].times > MOST_DIM_TIMES)
-            problem = "a number is too large";
-    if (!problem &&
-        (out->divisor > MOST_DIM_TIMES || out->plus > MOST_DIM_PLUS || out->plus < -MOST_DIM_PLUS))
+    if (!problem && !length_sum_formula(&out->sum, out->divisor, &formula))
         problem = "a number is too large";
     return !problem || refuse_form(e, node, problem);
 }
 
 /* Dimensions that are made of others nest as calls do. */
-static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, DimFormula *out)
+static bool form_of(Elab *e, const Node *node, const Node *made, Inputs *inputs, Quotient *out)
 {
     if (!check_limits(e, node))
         return false;
@@ -255,6 +256,7 @@ static bool check_made_batch(Elab *e, const Node *node, int symbol, const Inputs
 static bool declare_made(Elab *e, Decl *decl, Inputs *inputs)
 {
     const Node *node = decl->node;
+    Quotient read;
     DimFormula formula;
     const char *problem = NULL;
     if (decl->state == DECL_DONE)
@@ -266,10 +268,11 @@ static bool declare_made(Elab *e, Decl *decl, Inputs *inputs)
     decl->state = DECL_BUSY;
     decl->value = val_error();
     decl->used = true;
-    bool ok = form_of(e, node->a, node, inputs, &formula);
+    bool ok = form_of(e, node->a, node, inputs, &read) &&
+              length_sum_formula(&read.sum, read.divisor, &formula);
     if (ok && !formula.n) {
-        elab_error(e, node, "`%s` is a constant: `const %s = %lld`", node->name, node->name,
-                   (long long)formula.plus);
+        elab_error(e, node, "`%s` is a constant: `const %s = %d`", node->name, node->name,
+                   (int)formula.plus);
         ok = false;
     }
     int symbol = ok ? module_add_made_symbol(e->module, node->name, &formula, &problem) : NO_SYMBOL;

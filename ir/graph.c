@@ -71,27 +71,16 @@ int module_add_symbol(Module *module, const char *name, int batch)
 int formula_batch(const Module *module, const DimFormula *formula, int end, const char **problem)
 {
     int batch = NO_SYMBOL;
-    *problem = NULL;
-    if (formula->n < 0 || formula->n > MAX_DIM_TERMS)
-        *problem = "is made of too many dimensions";
-    else if (formula->divisor < 1 || formula->divisor > MOST_DIM_TIMES ||
-             formula->plus < -MOST_DIM_PLUS || formula->plus > MOST_DIM_PLUS ||
-             formula->least < 0 || formula->most > MOST_DIM_LENGTH ||
-             formula->least > formula->most)
-        *problem = "is made with a number out of bounds";
+    *problem = dim_formula_problem(formula);
     for (int i = 0; !*problem && i < formula->n; i++) {
-        const DimTerm *term = &formula->terms[i];
-        int of = term->symbol >= 0 && term->symbol < end ? module->symbols.data[term->symbol].batch
-                                                         : NO_SYMBOL;
-        if (term->symbol < 0 || term->symbol >= end)
+        const int symbol = formula->terms[i].symbol;
+        const int of = symbol >= 0 && symbol < end ? module->symbols.data[symbol].batch : NO_SYMBOL;
+        if (symbol < 0 || symbol >= end)
             *problem = "is made of a dimension that is not declared before it";
-        else if (term->times < !(i && i == formula->n - 1 && formula->most) ||
-                 term->times > MOST_DIM_TIMES)
-            *problem = "is made with a number out of bounds";
         else if (of != NO_SYMBOL && batch != NO_SYMBOL && of != batch)
             *problem = "is made of dimensions that are ragged over different ones";
         for (int j = 0; !*problem && j < i; j++)
-            if (formula->terms[j].symbol == term->symbol)
+            if (formula->terms[j].symbol == symbol)
                 *problem = "is made of a dimension twice";
         batch = of != NO_SYMBOL ? of : batch;
     }

@@ -208,6 +208,22 @@ static bool parse_function(TirParser *p)
     return read_expect(&p->in, '}', "after the function's ops");
 }
 
+static bool parse_number(TirParser *p, int64_t least, int32_t *out)
+{
+    int64_t number;
+    if (!read_int(&p->in, least, INT32_MAX, &number))
+        return false;
+    *out = (int32_t)number;
+    return true;
+}
+
+static bool parse_range(TirParser *p, DimFormula *formula)
+{
+    return parse_number(p, 0, &formula->least) &&
+           read_expect(&p->in, ',', "and the most positions of the last dimension") &&
+           parse_number(p, 1, &formula->most) && read_expect(&p->in, ']', "after the range");
+}
+
 /* The rest of `= (2 S + 1 T + 1) / 3 [4, 9]`. */
 static bool parse_formula(TirParser *p, DimFormula *formula)
 {
@@ -215,29 +231,22 @@ static bool parse_formula(TirParser *p, DimFormula *formula)
     if (!read_expect(&p->in, '(', "before what the dimension is made of"))
         return false;
     for (;;) {
-        int64_t number;
-        DimTerm *term = &formula->terms[formula->n];
-        if (!read_int(&p->in, INT32_MIN, INT32_MAX, &number))
+        if (!parse_number(p, INT32_MIN, &formula->plus))
             return false;
-        formula->plus = number;
         if (formula->n && read_accept(&p->in, ')'))
             break;
         if (formula->n == MAX_DIM_TERMS) {
             read_error_here(&p->in, "a dimension is made of at most %d others", MAX_DIM_TERMS);
             return false;
         }
-        term->times = number;
-        if (!tir_symbol(p, &term->symbol) || !read_expect(&p->in, '+', "between terms"))
+        int symbol;
+        if (!tir_symbol(p, &symbol) || !read_expect(&p->in, '+', "between terms"))
             return false;
-        formula->n++;
+        formula->terms[formula->n++] = (DimTerm){symbol, formula->plus};
     }
     return read_expect(&p->in, '/', "and the divisor") &&
-           read_int(&p->in, INT32_MIN, INT32_MAX, &formula->divisor) &&
-           (!read_accept(&p->in, '[') ||
-            (read_int(&p->in, 0, MOST_DIM_LENGTH, &formula->least) &&
-             read_expect(&p->in, ',', "and the most positions of the last dimension") &&
-             read_int(&p->in, 1, MOST_DIM_LENGTH, &formula->most) &&
-             read_expect(&p->in, ']', "after the range")));
+           parse_number(p, INT32_MIN, &formula->divisor) &&
+           (!read_accept(&p->in, '[') || parse_range(p, formula));
 }
 
 static bool parse_dim_declaration(TirParser *p)

@@ -16,7 +16,7 @@ bool length_sum_add_term(LengthSum *sum, int symbol, int64_t times)
     if (i == MOST_LENGTH_TERMS)
         return false;
     if (i == sum->n)
-        sum->terms[sum->n++] = (DimTerm){symbol, 0};
+        sum->terms[sum->n++] = (LengthTerm){symbol, 0};
     sum->terms[i].times += times;
     return llabs(sum->terms[i].times) <= INT32_MAX;
 }
@@ -25,7 +25,7 @@ static bool add_symbol(const Module *module, LengthSum *sum, int symbol, int64_t
 {
     const DimFormula *formula = &module->symbols.data[symbol].formula;
     bool ok = true;
-    if (!formula->n || formula->divisor > 1 || formula->plus < 0 || formula->most)
+    if (!dim_formula_is_sum(formula))
         return length_sum_add_term(sum, symbol, times);
     for (int i = 0; ok && i < formula->n; i++)
         ok = llabs(times * formula->terms[i].times) <= INT32_MAX &&
@@ -48,6 +48,30 @@ bool length_sum_is_zero(const LengthSum *sum)
     for (int i = 0; i < sum->n; i++)
         zero = zero && !sum->terms[i].times;
     return zero;
+}
+
+bool length_sum_equal(const LengthSum *a, const LengthSum *b)
+{
+    LengthSum rest = *a;
+    bool ok = true;
+    for (int i = 0; ok && i < b->n; i++)
+        ok = length_sum_add_term(&rest, b->terms[i].symbol, -b->terms[i].times);
+    rest.plus -= b->plus;
+    return ok && length_sum_is_zero(&rest);
+}
+
+bool length_sum_formula(const LengthSum *sum, int64_t divisor, DimFormula *out)
+{
+    const int64_t most = MOST_DIM_TIMES;
+    *out = (DimFormula){.plus = (int32_t)sum->plus, .divisor = (int32_t)divisor};
+    bool ok = divisor >= 1 && divisor <= most && llabs(sum->plus) <= MOST_DIM_PLUS;
+    for (int i = 0; ok && i < sum->n; i++) {
+        const LengthTerm *term = &sum->terms[i];
+        ok = !term->times || (out->n < MAX_DIM_TERMS && term->times > 0 && term->times <= most);
+        if (ok && term->times)
+            out->terms[out->n++] = (DimTerm){term->symbol, (int32_t)term->times};
+    }
+    return ok;
 }
 
 /* ---- what an index is ---- */

@@ -4,11 +4,16 @@
 
 #include "ir/graph.h"
 
-/* LengthSum: Σ times × length + plus, over n dimensions. */
+/* LengthSum: Σ times × length + plus, over n dimensions: what formulas (base/dim_formula.h) are
+ * computed with, whose numbers are larger on the way and may be below 0. */
 enum { MOST_LENGTH_TERMS = 8 };
+typedef struct LengthTerm {
+    int symbol;
+    int64_t times;
+} LengthTerm;
 typedef struct LengthSum {
     int n;
-    DimTerm terms[MOST_LENGTH_TERMS];
+    LengthTerm terms[MOST_LENGTH_TERMS];
     int64_t plus;
 } LengthSum;
 
@@ -18,6 +23,10 @@ bool length_sum_add_term(LengthSum *sum, int symbol, int64_t times);
 bool length_sum_add(const Module *module, LengthSum *sum, Dim dim, int64_t times);
 /* Whether the sum is 0, whatever the lengths are. */
 bool length_sum_is_zero(const LengthSum *sum);
+/* Whether both are the same, whatever the lengths are. */
+bool length_sum_equal(const LengthSum *a, const LengthSum *b);
+/* The sum, divided, as a formula. False: it has too many terms, or numbers out of bounds. */
+bool length_sum_formula(const LengthSum *sum, int64_t divisor, DimFormula *out);
 
 /* At position i of `along` the index is factor × i + offset. along NO_SYMBOL: it is the same at
  * each position. */

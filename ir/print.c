@@ -204,38 +204,23 @@ static void print_formula(const Module *module, const DimFormula *formula, Text 
         return;
     text_string(out, " = (");
     for (int i = 0; i < formula->n; i++) {
-        text_add(out, "%lld ", (long long)formula->terms[i].times);
+        text_add(out, "%d ", (int)formula->terms[i].times);
         print_symbol(module, formula->terms[i].symbol, out);
         text_string(out, " + ");
     }
-    text_add(out, "%lld) / %lld", (long long)formula->plus, (long long)formula->divisor);
+    text_add(out, "%d) / %d", (int)formula->plus, (int)formula->divisor);
     if (formula->most)
-        text_add(out, " [%lld, %lld]", (long long)formula->least, (long long)formula->most);
+        text_add(out, " [%d, %d]", (int)formula->least, (int)formula->most);
+}
+
+static const char *name_of_symbol(const void *module, int32_t symbol)
+{
+    return ((const Module *)module)->symbols.data[symbol].name;
 }
 
 const char *ir_formula_text(const Module *module, const DimFormula *formula, Arena *arena)
 {
-    const char *text = formula->plus > 0 || !formula->n
-                           ? arena_printf(arena, "%lld", (long long)formula->plus)
-                           : "";
-    for (int i = 0; i < formula->n; i++) {
-        const DimTerm *term = &formula->terms[i];
-        if (!term->times)
-            continue;
-        text = arena_printf(arena, "%s%s%s%s", text, *text ? " + " : "",
-                            term->times > 1 ? arena_printf(arena, "%lld * ", (long long)term->times)
-                                            : "",
-                            module->symbols.data[term->symbol].name);
-    }
-    if (formula->n && formula->plus < 0)
-        text = arena_printf(arena, "%s - %lld", text, -(long long)formula->plus);
-    if (formula->divisor > 1)
-        text = arena_printf(arena, "(%s) / %lld", text, (long long)formula->divisor);
-    return formula->most
-               ? arena_printf(arena, "%s where %lld <= %s <= %lld", text, (long long)formula->least,
-                              module->symbols.data[formula->terms[formula->n - 1].symbol].name,
-                              (long long)formula->most)
-               : text;
+    return dim_formula_text(arena, formula, name_of_symbol, module);
 }
 
 void ir_print_module(const Module *module, Text *out)

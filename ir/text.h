@@ -15,7 +15,7 @@ void ir_print_attrs(const Module *module, const Op *op, Text *out);
 /* The function for Graphviz's dot: regions as clusters, types on the edges. */
 void ir_print_dot(const Function *function, Text *out);
 const char *ir_type_text(const Module *module, const Type *type, Arena *arena);
-/* The formula of a dimension as a model says it: "(1 + 2 * S) / 2". */
+/* dim_formula_text, of symbols. */
 const char *ir_formula_text(const Module *module, const DimFormula *formula, Arena *arena);
 
 /* The module, in the arena; NULL after errors, which name line and column. */

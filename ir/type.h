@@ -6,6 +6,7 @@
 #ifndef IR_TYPE_H
 #define IR_TYPE_H
 
+#include "base/dim_formula.h"
 #include "base/element.h"
 
 #include <stdbool.h>
@@ -33,57 +34,13 @@ typedef struct Type {
     Dim dims[MAX_RANK];
 } Type;
 
-/* DimFormula: a length made of those of other dimensions, in each row of the batch if one of them
- * is ragged:
- *
- *   max(0, times × length + … + plus) / divisor, rounded down
- *
- * or 0 in rows where the length of the last term is outside a range.
- *
- *   terms      n of them, each of another symbol, declared before; n 0: the length is given with
- *              the batch
- *   times      1 … MOST_DIM_TIMES, as is divisor; 0 for a last term that only has the range
- *   plus       -MOST_DIM_PLUS … MOST_DIM_PLUS
- *   least, most  the range, 0 … MOST_DIM_LENGTH; most 0: there is none */
-enum {
-    MAX_DIM_TERMS = 4,
-    MOST_DIM_TIMES = 1 << 16,
-    MOST_DIM_PLUS = 1 << 24,
-    MOST_DIM_LENGTH = INT32_MAX
-};
-typedef struct DimTerm {
-    int symbol;
-    int64_t times;
-} DimTerm;
-typedef struct DimFormula {
-    int n;
-    DimTerm terms[MAX_DIM_TERMS];
-    int64_t plus, divisor;
-    int64_t least, most;
-} DimFormula;
-
-/* Whether a row whose last term has this length is within the range. */
-static inline bool formula_includes(const DimFormula *formula, int64_t last)
-{
-    return !formula->most || (last >= formula->least && last <= formula->most);
-}
-
-/* The length, where of[i] is that of term i. */
-static inline int64_t formula_length(const DimFormula *formula, const int64_t *of)
-{
-    int64_t sum = formula->plus;
-    for (int i = 0; i < formula->n; i++)
-        sum += formula->terms[i].times * of[i];
-    return sum < 0 || !formula_includes(formula, of[formula->n - 1]) ? 0 : sum / formula->divisor;
-}
-
 enum { MOST_SYMBOLS = 512 }; /* that a model declares; passes add a few */
 
 /* A named dimension. */
 typedef struct Symbol {
     const char *name;
     int batch; /* the symbol over which this one is ragged; NO_SYMBOL: it is uniform */
-    DimFormula formula;
+    DimFormula formula; /* its terms are symbols, declared before */
 } Symbol;
 
 static inline Dim dim_const(int64_t size) { return (Dim){size, NO_SYMBOL}; }

@@ -12,13 +12,14 @@ Sizes sizes_new(Arena *arena, const Module *module)
     return sizes;
 }
 
-/* A row's length, or the lengths of all `rows` together, which `of` has of each symbol. */
+/* A row's length, or the lengths of all `rows` together, which `of` has of each symbol. Lengths are
+ * means here and no whole numbers, so the formula is computed apart from dim_formula_length. */
 static double made_size(const Module *module, const Symbol *symbol, const double *of,
                         const double *extents, double rows)
 {
     const DimFormula *f = &symbol->formula;
     double sum = (double)f->plus * rows;
-    if (!formula_includes(f, (int64_t)extents[f->terms[f->n - 1].symbol]))
+    if (!dim_formula_includes(f, (int64_t)extents[f->terms[f->n - 1].symbol]))
         return 0;
     for (int i = 0; i < f->n; i++)
         sum += (double)f->terms[i].times * of[f->terms[i].symbol] *

@@ -7,8 +7,6 @@
 
 /* ---- dimensions ---- */
 
-static_assert((int)TFC_MAX_TERMS == (int)MAX_DIM_TERMS, "a formula's terms fit the record");
-
 enum { NOT_USED = -1, NOT_ADDED = -2 };
 
 static int push_dim(Plan *plan, int symbol, TfcProgramDim dim)
@@ -42,14 +40,9 @@ static void add_made_dims(Plan *plan)
         if (plan->program_dim[symbol] != NOT_ADDED)
             continue;
         TfcProgramDim dim = {.batch = s->batch == NO_SYMBOL ? -1 : plan->program_dim[s->batch],
-                             .n_terms = s->formula.n,
-                             .plus = (int32_t)s->formula.plus,
-                             .divisor = (int32_t)s->formula.divisor,
-                             .least = (int32_t)s->formula.least,
-                             .most = (int32_t)s->formula.most};
+                             .formula = s->formula};
         for (int i = 0; i < s->formula.n; i++)
-            dim.terms[i] = (TfcDimTerm){plan->program_dim[s->formula.terms[i].symbol],
-                                        (int32_t)s->formula.terms[i].times};
+            dim.formula.terms[i].symbol = plan->program_dim[s->formula.terms[i].symbol];
         push_dim(plan, symbol, dim);
     }
 }

@@ -95,7 +95,7 @@ static void put_made_dim(const Artifact *a, const TfcProgram *program, int32_t d
     const TfcProgramDim *dim = &program->dims[d];
     const char *marked = dim->batch >= 0 ? "~" : "";
     text_add(out, "/* %s%s = %s%s */\n", dim->name, marked, made_text(a->job->arena, program, d),
-             dim->divisor > 1 ? ", rounded down" : "");
+             dim->formula.divisor > 1 ? ", rounded down" : "");
 }
 
 static void put_structs(const Artifact *a, TfcFunction f, Text *out)

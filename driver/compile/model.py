@@ -545,7 +545,8 @@ class _Call:
         return self.kept[-1].ctypes.data, "u8"
 
     def make(self):
-        """The dimensions made of others; those that inputs have must agree."""
+        """The dimensions made of others; those that inputs have must agree. The formula (base/dim_formula.h) is
+        computed here for all rows at once, since lengths are needed before the library is called."""
         for dim, (batch, plus, divisor, terms, least, most) in self.made.items():
             if self.unsaid & set(terms):
                 continue

@@ -45,17 +45,19 @@ static void put_ports(const Artifact *a, const TfcProgram *program, const TfcPor
     text_add(out, "]");
 }
 
-/* A dimension made of others: ragged over, plus, divisor, times of each, range of the last. */
+/* A dimension made of others: ragged over, plus, divisor, times of each, range of the last, as
+ * _Call.make of model.py has them. */
 static void put_made_dim(const TfcProgram *program, int32_t d, Text *out)
 {
     const TfcProgramDim *dim = &program->dims[d];
+    const DimFormula *formula = &dim->formula;
     text_add(out, dim->batch < 0 ? "\"%s\": (None, " : "\"%s\": (\"%s\", ", dim->name,
              dim->batch < 0 ? "" : program->dims[dim->batch].name);
-    text_add(out, "%" PRId32 ", %" PRId32 ", {", dim->plus, dim->divisor);
-    for (int32_t i = 0; i < dim->n_terms; i++)
-        text_add(out, "%s\"%s\": %" PRId32, i ? ", " : "", program->dims[dim->terms[i].dim].name,
-                 dim->terms[i].times);
-    text_add(out, "}, %" PRId32 ", %" PRId32 "), ", dim->least, dim->most);
+    text_add(out, "%" PRId32 ", %" PRId32 ", {", formula->plus, formula->divisor);
+    for (int32_t i = 0; i < formula->n; i++)
+        text_add(out, "%s\"%s\": %" PRId32, i ? ", " : "",
+                 program->dims[formula->terms[i].symbol].name, formula->terms[i].times);
+    text_add(out, "}, %" PRId32 ", %" PRId32 "), ", formula->least, formula->most);
 }
 
 static void put_function(const Artifact *a, TfcFunction f, Text *out)

@@ -90,7 +90,7 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
     return feed;
 }
 
-/* How sides are made of others; a term without a side is left out. */
+/* How sides are made of others. */
 static SideFormula *formulas_of(Job *job, const Module *module, const Feed *feed)
 {
     SideFormula *all = ARENA_ARRAY(job->arena, SideFormula, MOST_SIDES);
@@ -98,16 +98,11 @@ static SideFormula *formulas_of(Job *job, const Module *module, const Feed *feed
         int symbol = feed->dims[side] ? module_symbol(module, feed->dims[side]) : NO_SYMBOL;
         if (!symbol_is_made(module, symbol))
             continue;
-        const DimFormula *formula = &module->symbols.data[symbol].formula;
-        SideFormula *made = &all[side];
-        *made = (SideFormula){
-            .dim = feed->dims[side], .plus = formula->plus, .divisor = formula->divisor};
-        for (int i = 0; i < formula->n; i++) {
-            int of = feed_side(feed, module->symbols.data[formula->terms[i].symbol].name);
-            made->terms[made->n].side = of;
-            made->terms[made->n].times = formula->terms[i].times;
-            made->n += of >= 0;
-        }
+        DimFormula formula = module->symbols.data[symbol].formula;
+        for (int i = 0; i < formula.n; i++)
+            formula.terms[i].symbol =
+                feed_side(feed, module->symbols.data[formula.terms[i].symbol].name);
+        all[side] = (SideFormula){feed->dims[side], formula};
     }
     return all;
 }
@@ -255,8 +250,8 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
 static bool follows_side(const DataColumns *columns, int side, int of)
 {
     bool follows = side == of;
-    for (int i = 0; side >= 0 && i < columns->formulas[side].n; i++)
-        follows |= follows_side(columns, columns->formulas[side].terms[i].side, of);
+    for (int i = 0; side >= 0 && i < columns->formulas[side].formula.n; i++)
+        follows |= follows_side(columns, columns->formulas[side].formula.terms[i].symbol, of);
     return follows;
 }
 

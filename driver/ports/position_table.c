@@ -54,7 +54,7 @@ static int64_t longest_with(const Module *module, const LengthSum *past, const c
         all += past->terms[i].times;
     }
     for (int i = 0; i < past->n && past->plus < 0; i++) {
-        const DimTerm *term = &past->terms[i];
+        const LengthTerm *term = &past->terms[i];
         if (!term->times ||
             (dimension && strcmp(module->symbols.data[term->symbol].name, dimension)))
             continue;

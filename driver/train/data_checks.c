@@ -163,23 +163,24 @@ bool training_check_unknown(Training *t)
         o->prepared ? "prepare them with one" : "give one (--vocab auto:8000, or words:auto)");
 }
 
-/* The length in row i of dimension `symbol`, which text or columns feed or which is made of others;
- * INT32_MAX + 1: it is longer. */
-static int64_t length_in_row(const Module *module, const Corpus *corpus, const Feed *feed,
-                             int64_t i, int symbol)
+/* Row i of a corpus. */
+typedef struct CheckedRow {
+    const Module *module;
+    const Corpus *corpus;
+    const Feed *feed;
+    int64_t i;
+} CheckedRow;
+
+/* The length in the row of dimension `symbol`, which text or columns feed or which is made of
+ * others. */
+static int64_t length_in_corpus(const void *of, int32_t symbol)
 {
-    const Symbol *s = &module->symbols.data[symbol];
-    const int side = feed_side(feed, s->name);
-    int64_t of[MAX_DIM_TERMS];
-    for (int t = 0; t < s->formula.n; t++) {
-        of[t] = length_in_row(module, corpus, feed, i, s->formula.terms[t].symbol);
-        if (of[t] > INT32_MAX)
-            return of[t];
-    }
-    const int64_t length = s->formula.n ? formula_length(&s->formula, of)
-                           : side < 0   ? 0
-                                        : corpus_side_length(corpus, i, side);
-    return length > INT32_MAX ? INT64_C(1) << 31 : length;
+    const CheckedRow *row = of;
+    const Symbol *s = &row->module->symbols.data[symbol];
+    const int side = feed_side(row->feed, s->name);
+    return s->formula.n ? dim_formula_length(&s->formula, length_in_corpus, row)
+           : side < 0   ? 0
+                        : corpus_side_length(row->corpus, row->i, side);
 }
 
 bool training_check_made(const Training *t, const Corpus *corpus, const Lines *lines)
@@ -190,7 +191,8 @@ bool training_check_made(const Training *t, const Corpus *corpus, const Lines *l
     for (int symbol = 0; symbol < (int)module->symbols.count; symbol++) {
         const DimFormula *formula = &module->symbols.data[symbol].formula;
         for (int64_t i = 0; formula->n && i < corpus->n; i++) {
-            if (length_in_row(module, corpus, &feed, i, symbol) <= INT32_MAX)
+            if (length_in_corpus(&(CheckedRow){module, corpus, &feed, i}, symbol) <=
+                MOST_DIM_LENGTH)
                 continue;
             const Loc loc =
                 is_stream || i >= corpus->own ? (Loc){0} : lines_place(lines, corpus->line[i]);

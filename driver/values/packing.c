@@ -23,27 +23,14 @@ int64_t bound_total(const BoundDim *dim)
     return total;
 }
 
+static const char *name_of_dim(const void *program, int32_t d)
+{
+    return ((const TfcProgram *)program)->dims[d].name;
+}
+
 const char *made_text(Arena *arena, const TfcProgram *program, int32_t d)
 {
-    const TfcProgramDim *dim = &program->dims[d];
-    const char *text = dim->plus > 0 ? arena_printf(arena, "%" PRId32, dim->plus) : "";
-    for (int32_t i = 0; i < dim->n_terms; i++) {
-        const TfcDimTerm *term = &dim->terms[i];
-        if (!term->times)
-            continue;
-        const char *times =
-            term->times > 1 ? arena_printf(arena, "%" PRId32 " * ", term->times) : "";
-        text = arena_printf(arena, "%s%s%s%s", text, *text ? " + " : "", times,
-                            program->dims[term->dim].name);
-    }
-    if (dim->plus < 0)
-        text = arena_printf(arena, "%s - %" PRId32, text, -dim->plus);
-    if (dim->divisor > 1)
-        text = arena_printf(arena, "(%s) / %" PRId32, text, dim->divisor);
-    return dim->most
-               ? arena_printf(arena, "%s where %" PRId32 " <= %s <= %" PRId32, text, dim->least,
-                              program->dims[dim->terms[dim->n_terms - 1].dim].name, dim->most)
-               : text;
+    return dim_formula_text(arena, &program->dims[d].formula, name_of_dim, program);
 }
 
 const char *binding_path(const Binding *binding)

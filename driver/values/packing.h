@@ -44,6 +44,11 @@ StTensor tensors_output(Binding *binding, const TfcProgram *program, const TfcPo
                         const void *data);
 /* The dimension of this name; NULL: it is not bound. */
 BoundDim *binding_dim(Binding *binding, const char *name);
+/* Its length in a row; of a uniform dimension its extent. */
+static inline int64_t bound_length(const BoundDim *dim, int64_t row)
+{
+    return dim->length ? dim->length[row] : dim->extent;
+}
 /* The total of a dimension: the sum of the lengths of all rows if it is ragged, else its extent. */
 int64_t bound_total(const BoundDim *dim);
 /* What dimension d of the program is made of, as a model says it: "1 + S"; in the arena. */

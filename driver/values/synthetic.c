@@ -104,6 +104,19 @@ static int32_t drawn_length(const Module *module, int symbol, int64_t longest, i
     return (int32_t)(o->ragged && b != (symbol + 1) % o->batch ? longest - shorter : longest);
 }
 
+/* What is bound, of one row. */
+typedef struct DrawnRow {
+    Binding *binding;
+    const Module *module;
+    int64_t row;
+} DrawnRow;
+
+static int64_t length_drawn(const void *of, int32_t symbol)
+{
+    const DrawnRow *at = of;
+    return bound_length(binding_dim(at->binding, at->module->symbols.data[symbol].name), at->row);
+}
+
 /* A dimension's size, or its length in each row, which follows from the dimension alone, so that
  * all its tensors agree. */
 static const BoundDim *bind_symbol(Binding *binding, const Module *module, const char *from,
@@ -124,15 +137,10 @@ static const BoundDim *bind_symbol(Binding *binding, const Module *module, const
         dim.offset = ARENA_ARRAY(arena, int32_t, o->batch);
     }
     for (int64_t b = 0; b < (is_ragged ? o->batch : s->formula.n > 0); b++) {
-        int64_t of[MAX_DIM_TERMS],
-            longest = is_source_dim(module, symbol) ? o->source_length : o->target_length, length;
-        for (int i = 0; i < s->formula.n; i++) {
-            const BoundDim *term =
-                binding_dim(binding, module->symbols.data[s->formula.terms[i].symbol].name);
-            of[i] = term->length ? term->length[b] : term->extent;
-        }
-        length = s->formula.n ? formula_length(&s->formula, of)
-                              : drawn_length(module, symbol, longest, b, o);
+        const int64_t longest = is_source_dim(module, symbol) ? o->source_length : o->target_length;
+        const int64_t length = s->formula.n ? dim_formula_length(&s->formula, length_drawn,
+                                                                 &(DrawnRow){binding, module, b})
+                                            : drawn_length(module, symbol, longest, b, o);
         dim.extent = length > dim.extent || !is_ragged ? length : dim.extent;
         if (is_ragged) {
             dim.length[b] = (int32_t)length;

@@ -208,24 +208,34 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
     return true;
 }
 
+/* What is bound, of one row. */
+typedef struct BoundRow {
+    Binding *binding;
+    const TfcProgram *program;
+    int64_t row;
+} BoundRow;
+
+static int64_t length_in_binding(const void *of, int32_t d)
+{
+    const BoundRow *at = of;
+    return bound_length(binding_dim(at->binding, at->program->dims[d].name), at->row);
+}
+
 /* The lengths of dimension d of the program, which is made of others. False: they are too long. */
 static bool make_dim(Binding *binding, const TfcProgram *program, int32_t d, BoundDim *out)
 {
     const TfcProgramDim *dim = &program->dims[d];
     Arena *arena = binding->job->arena;
-    const BoundDim *terms[TFC_MAX_TERMS],
-        *batch = dim->batch < 0 ? NULL : binding_dim(binding, program->dims[dim->batch].name);
+    const BoundDim *batch =
+        dim->batch < 0 ? NULL : binding_dim(binding, program->dims[dim->batch].name);
     BoundDim made = {.name = dim->name, .from = dim->name, .n = batch ? batch->extent : 0};
-    int64_t total = 0, of[TFC_MAX_TERMS];
+    int64_t total = 0;
     made.length = batch ? ARENA_ARRAY(arena, int32_t, made.n + 1) : NULL;
     made.offset = batch ? ARENA_ARRAY(arena, int32_t, made.n + 1) : NULL;
-    for (int32_t i = 0; i < dim->n_terms; i++)
-        terms[i] = binding_dim(binding, program->dims[dim->terms[i].dim].name);
     for (int64_t b = 0; b < (batch ? made.n : 1); b++) {
-        for (int32_t i = 0; i < dim->n_terms; i++)
-            of[i] = terms[i]->length ? terms[i]->length[b] : terms[i]->extent;
-        int64_t length = made_length(program, d, of);
-        if (length < 0 || total + length > INT32_MAX)
+        const int64_t length =
+            dim_formula_length(&dim->formula, length_in_binding, &(BoundRow){binding, program, b});
+        if (total + length > INT32_MAX)
             return job_error(binding->job,
                              "%s: the dimension %s = %s would be longer than 2^31 - 1",
                              binding_path(binding), made.name, made_text(arena, program, d));

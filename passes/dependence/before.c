@@ -17,47 +17,34 @@ bool is_made_of(const Module *module, int symbol, int of)
     return false;
 }
 
-/* Adds times × the length of a dimension that is not made of the text; false: too many terms. */
-static bool add_length(const Module *module, Before *before, int symbol, int64_t times)
+/* Adds to `before` what stands before the text. */
+static bool add_before(const Module *module, int symbol, int time, LengthSum *before)
 {
-    const DimFormula *of = &module->symbols.data[symbol].formula;
-    if (of->n && of->divisor == 1 && of->plus >= 0 && !of->most) {
-        before->plus += times * of->plus;
-        for (int i = 0; i < of->n; i++)
-            if (!add_length(module, before, of->terms[i].symbol, times * of->terms[i].times))
-                return false;
-        return true;
-    }
-    int at = 0;
-    while (at < before->n && before->terms[at].symbol != symbol)
-        at++;
-    if (at == MAX_DIM_TERMS)
-        return false;
-    if (at == before->n)
-        before->terms[before->n++] = (DimTerm){symbol, 0};
-    before->terms[at].times += times;
-    return true;
-}
-
-bool find_before(const Module *module, int symbol, int time, Before *before)
-{
-    *before = (Before){.divisor = 1};
-    if (symbol == time || !is_made_of(module, symbol, time))
-        return symbol != NO_SYMBOL && symbol == time;
     const DimFormula *formula = &module->symbols.data[symbol].formula;
-    bool ok = formula->divisor == 1 && formula->plus >= 0 && !formula->most;
+    bool ok = dim_formula_is_sum(formula);
     int n_text = 0;
-    for (int i = 0; ok && i < formula->n; i++)
-        if (is_made_of(module, formula->terms[i].symbol, time)) {
+    for (int i = 0; ok && i < formula->n; i++) {
+        const DimTerm *term = &formula->terms[i];
+        if (is_made_of(module, term->symbol, time)) {
             n_text++;
-            ok = formula->terms[i].times == 1 &&
-                 find_before(module, formula->terms[i].symbol, time, before);
+            ok = term->times == 1 &&
+                 (term->symbol == time || add_before(module, term->symbol, time, before));
+        } else {
+            ok = length_sum_add(module, before, dim_symbol(term->symbol), term->times);
         }
-    for (int i = 0; ok && i < formula->n; i++)
-        if (!is_made_of(module, formula->terms[i].symbol, time))
-            ok = add_length(module, before, formula->terms[i].symbol, formula->terms[i].times);
+    }
     before->plus += formula->plus;
     return ok && n_text == 1;
+}
+
+bool find_before(const Module *module, int symbol, int time, LengthSum *before)
+{
+    DimFormula formula;
+    *before = (LengthSum){0};
+    if (symbol == time || !is_made_of(module, symbol, time))
+        return symbol != NO_SYMBOL && symbol == time;
+    return add_before(module, symbol, time, before) && length_sum_formula(before, 1, &formula) &&
+           formula.n < MAX_DIM_TERMS;
 }
 
 /* ---- axes ---- */
@@ -93,8 +80,7 @@ static bool add_known_length(const Dependence *d, Known *k, int symbol, double t
             k->lengths[i] += times;
             return true;
         }
-    bool ok = of->n && of->divisor == 1 && of->plus >= 0 && !of->most &&
-              !is_made_of(d->module, symbol, d->time);
+    bool ok = dim_formula_is_sum(of) && !is_made_of(d->module, symbol, d->time);
     for (int i = 0; ok && i < of->n; i++)
         ok = add_known_length(d, k, of->terms[i].symbol, times * (double)of->terms[i].times);
     k->low = k->high += times * (double)of->plus;

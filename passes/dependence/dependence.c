@@ -31,8 +31,8 @@ static const char *why_made(const Dependence *d, const Op *op)
     return NULL;
 }
 
-/* A Before by the lengths of the function; NULL: these are too many. */
-static const LinearBefore *linear_before(Dependence *d, const Before *before)
+/* A sum by the lengths of the function; NULL: these are too many. */
+static const LinearBefore *linear_before(Dependence *d, const LengthSum *before)
 {
     LinearBefore linear = {.plus = (double)before->plus};
     for (int i = 0; i < before->n; i++) {
@@ -52,7 +52,7 @@ static const LinearBefore *linear_before(Dependence *d, const Before *before)
 static void find_dims(Dependence *d)
 {
     const int n = (int)d->module->symbols.count;
-    Before before;
+    LengthSum before;
     d->before = ARENA_ARRAY(d->arena, const LinearBefore *, n + 1);
     for (int symbol = 0; symbol < n; symbol++)
         if (find_before(d->module, symbol, d->time, &before))

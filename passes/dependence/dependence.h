@@ -9,7 +9,7 @@
  *
  * A dimension made of the text's may have other positions before the text, `dim M = 2 + S + T`:
  * what stands there follows from no token at all. Positions along any of these dimensions are
- * counted from the first token on, so those before it are negative (Before).
+ * counted from the first token on, so those before it are negative (find_before).
  *
  * Most ops are causal if their operands are. An op that combines positions (a sum, a maximum, a
  * softmax, a product) along the axis j is so if, for a remaining axis i, each element with j > i
@@ -25,20 +25,17 @@
 #ifndef PASSES_DEPENDENCE_DEPENDENCE_H
 #define PASSES_DEPENDENCE_DEPENDENCE_H
 
-#include "ir/graph.h"
+#include "ir/position_form.h"
 
 typedef struct Dependence Dependence;
 
 /* Whether a dimension is `of`, or made of it and others; false of NO_SYMBOL. */
 bool is_made_of(const Module *module, int symbol, int of);
 
-/* Before: how many positions of a dimension stand before the text: plus + times × length + …, whose
- * terms are not made of the text. */
-typedef DimFormula Before;
-
 /* Whether positions along the dimension are those of the text `time`, behind others: it is `time`,
- * or a sum of it and of dimensions that are not made of it. False of NO_SYMBOL. */
-bool find_before(const Module *module, int symbol, int time, Before *before);
+ * or a sum of it and of dimensions that are not made of it, with which it makes a formula.
+ * `before`: how many positions stand before the text. False of NO_SYMBOL. */
+bool find_before(const Module *module, int symbol, int time, LengthSum *before);
 
 /* What is known of a function, in the arena of its module; computed as it is asked for. It is valid
  * as long as the function and its ids do not change. */

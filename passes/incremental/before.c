@@ -13,20 +13,6 @@
 
 /* ---- dimensions ---- */
 
-static bool same_formula(const DimFormula *a, const DimFormula *b)
-{
-    bool same = a->n == b->n && a->plus == b->plus && a->divisor == b->divisor &&
-                a->least == b->least && a->most == b->most;
-    for (int i = 0; same && i < a->n; i++) {
-        bool found = false;
-        for (int k = 0; k < b->n; k++)
-            found |=
-                a->terms[i].symbol == b->terms[k].symbol && a->terms[i].times == b->terms[k].times;
-        same = found;
-    }
-    return same;
-}
-
 Dim dim_of_formula(Module *module, const char *name, const DimFormula *formula)
 {
     const char *problem;
@@ -35,7 +21,7 @@ Dim dim_of_formula(Module *module, const char *name, const DimFormula *formula)
     if (formula->n == 1 && formula->terms[0].times == 1 && !formula->plus && !formula->most)
         return dim_symbol(formula->terms[0].symbol);
     for (int i = 0; i < (int)module->symbols.count; i++)
-        if (same_formula(&module->symbols.data[i].formula, formula))
+        if (dim_formula_equal(&module->symbols.data[i].formula, formula))
             return dim_symbol(i);
     while (module_symbol(module, name) != NO_SYMBOL)
         name = arena_printf(module->arena, "%s'", name);
@@ -56,8 +42,10 @@ void find_target_dims(Step *s, int past)
     Module *module = s->module;
     const int n = (int)module->symbols.count;
     for (int symbol = 0; symbol < n; symbol++) {
+        LengthSum before;
         DimFormula formula;
-        if (!is_used(s->forward, symbol) || !find_before(module, symbol, s->time, &formula))
+        if (!is_used(s->forward, symbol) || !find_before(module, symbol, s->time, &before) ||
+            !length_sum_formula(&before, 1, &formula))
             continue;
         const char *name = module->symbols.data[symbol].name;
         TargetDim dim = {.symbol = symbol, .before = dim_of_formula(module, name, &formula)};

@@ -16,7 +16,7 @@
  * needs. */
 #include "passes/incremental/incremental.h"
 
-static int symbol_in_range(const Step *s, const char *name, int of, int64_t least, int64_t most)
+static int symbol_in_range(const Step *s, const char *name, int of, int32_t least, int32_t most)
 {
     const int q = s->q[ROWS_ALL];
     DimFormula formula = {.n = 1, .terms = {{of, 1}}, .divisor = 1, .least = least, .most = most};

@@ -102,7 +102,7 @@ static bool has_sides(const Corpus *corpus)
 static const SideFormula *formula_of(const Corpus *corpus, int side)
 {
     const SideFormula *all = corpus->options.formulas;
-    return all && all[side].n ? &all[side] : NULL;
+    return all && all[side].formula.n ? &all[side] : NULL;
 }
 
 int corpus_last_side(const Corpus *corpus)
@@ -114,14 +114,23 @@ int corpus_last_side(const Corpus *corpus)
     return last;
 }
 
+/* Row i of a corpus. */
+typedef struct SidesRow {
+    const Corpus *corpus;
+    int64_t i;
+} SidesRow;
+
+static int64_t length_of_side(const void *of, int32_t side)
+{
+    const SidesRow *row = of;
+    return side < 0 ? 0 : corpus_side_length(row->corpus, row->i, side);
+}
+
 int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side)
 {
     const SideFormula *made = formula_of(corpus, side);
-    int64_t sum = made ? made->plus : 0;
-    for (int t = 0; made && t < made->n; t++)
-        sum += made->terms[t].times * corpus_side_length(corpus, i, made->terms[t].side);
     if (made)
-        return sum < 0 ? 0 : sum / made->divisor;
+        return dim_formula_length(&made->formula, length_of_side, &(SidesRow){corpus, i});
     if (side == SIDE_SOURCE && has_source(corpus->options.kind))
         return corpus_source_length(corpus, i);
     if (side == SIDE_TARGET && has_target(corpus->options.kind))

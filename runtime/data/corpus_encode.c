@@ -211,7 +211,7 @@ const char *corpus_uneven_text(Arena *arena, const Corpus *corpus, const CorpusR
     const ColumnSpec *spec = &corpus->options.columns[row->uneven_column];
     const SideFormula *made =
         corpus->options.formulas ? &corpus->options.formulas[spec->side] : NULL;
-    if (made && made->n)
+    if (made && made->formula.n)
         return arena_printf(arena,
                             "`%s` has %lld positions, but its dimension %s, which is made of "
                             "others, has %lld here",

@@ -92,7 +92,7 @@ static bool stepper_grow(void *array, size_t count, size_t size)
 static int32_t most_fed_of(const TfcProgram *step)
 {
     for (int32_t i = 0; i < step->n_dims; i++)
-        if (step->dims[i].least > 0)
+        if (step->dims[i].formula.least > 0)
             return STEPPER_MOST_FED_LATENT;
     return STEPPER_MOST_FED;
 }
@@ -362,7 +362,7 @@ static bool find_sources(ExecStepper *s)
             continue;
         if (encode >= 0)
             s->sources[s->n_sources++] = (SourceDim){.step = i, .encode = encode};
-        else if (!program->dims[i].n_terms)
+        else if (!program->dims[i].formula.n)
             s->dim_past = i;
     }
     return s->sources != NULL;

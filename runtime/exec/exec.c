@@ -247,27 +247,36 @@ void exec_set_ragged(Exec *exec, int dim, int64_t n, const int32_t *lengths, con
     set_ragged(exec, dim, n, lengths, offset);
 }
 
+/* Lengths of dimensions in one row of the batch. */
+typedef struct ExecRow {
+    const Exec *exec;
+    int64_t row;
+} ExecRow;
+
+static int64_t length_in_exec(const void *of, int32_t d)
+{
+    const ExecRow *at = of;
+    const TfcDim *dim = &at->exec->dims[d];
+    return dim->length ? dim->length[at->row] : dim->extent;
+}
+
 /* The lengths of made dimension d in each of n rows; false: a length that it is made of is missing,
  * or they are more than any machine has memory for. */
 static bool make_lengths(const Exec *exec, int32_t d, int64_t n, int32_t *lengths)
 {
     const TfcProgram *program = exec->program;
-    const TfcProgramDim *dim = &program->dims[d];
+    const DimFormula *formula = &program->dims[d].formula;
     int64_t total = 0;
-    for (int32_t i = 0; i < dim->n_terms; i++) {
-        const RaggedTables *tables = &exec->ragged[dim->terms[i].dim];
-        if (program->dims[dim->terms[i].dim].batch >= 0 && (tables->missing || tables->n != n))
+    for (int32_t i = 0; i < formula->n; i++) {
+        const int32_t term = formula->terms[i].symbol;
+        const RaggedTables *tables = &exec->ragged[term];
+        if (program->dims[term].batch >= 0 && (tables->missing || tables->n != n))
             return false;
     }
     for (int64_t b = 0; b < n; b++) {
-        int64_t of[TFC_MAX_TERMS];
-        for (int32_t i = 0; i < dim->n_terms; i++) {
-            const TfcDim *term = &exec->dims[dim->terms[i].dim];
-            of[i] = term->length ? term->length[b] : term->extent;
-        }
-        int64_t length = made_length(program, d, of);
+        const int64_t length = dim_formula_length(formula, length_in_exec, &(ExecRow){exec, b});
         total += length;
-        if (length < 0 || total > INT32_MAX)
+        if (total > INT32_MAX)
             return false;
         lengths[b] = (int32_t)length;
     }
@@ -289,15 +298,15 @@ static bool make_dims(Exec *exec)
     bool ok = true;
     for (int32_t d = 0; !exec->made && ok && d < program->n_dims; d++) {
         const TfcProgramDim *dim = &program->dims[d];
-        int64_t of[TFC_MAX_TERMS], length;
-        if (dim->n_terms && dim->batch >= 0 && !exec->ragged[d].is_set)
-            ok = make_ragged(exec, d);
-        if (!dim->n_terms || dim->batch >= 0)
+        if (!dim_is_made(program, d))
             continue;
-        for (int32_t i = 0; i < dim->n_terms; i++)
-            of[i] = exec->dims[dim->terms[i].dim].extent;
-        length = made_length(program, d, of);
-        ok = length >= 0;
+        if (dim->batch >= 0) {
+            ok = exec->ragged[d].is_set || make_ragged(exec, d);
+            continue;
+        }
+        const int64_t length =
+            dim_formula_length(&dim->formula, length_in_exec, &(ExecRow){exec, 0});
+        ok = length <= MOST_DIM_LENGTH;
         if (ok)
             exec_set_dim(exec, d, length);
     }

@@ -12,6 +12,7 @@
 #ifndef RUNTIME_EXEC_PROGRAM_H
 #define RUNTIME_EXEC_PROGRAM_H
 
+#include "base/dim_formula.h"
 #include "runtime/product/product.h"
 
 #include <assert.h>
@@ -19,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = TFC_MAX_AXES, TFC_MAX_TERMS = 4 };
+enum { TFC_MAX_AXES = 8, TFC_MAX_LOOPS = 6, TFC_MAX_FACTORS = TFC_MAX_AXES };
 enum { TFC_MOST_DIM = (1 << 15) - 1 }; /* greatest number of a dimension that a factor names */
 
 typedef enum TfcType {
@@ -140,7 +141,9 @@ static_assert(_Alignof(struct { int64_t number; }) == 8, "records have one layou
 #define END_ONE_OF(kind) \
     }                    \
     ;
+#define TFC_DECLARES_RECORDS
 #include "runtime/exec/records.def"
+#undef TFC_DECLARES_RECORDS
 
 /* TfcEpilogue: a kernel that a product calls on each part of c once the part is complete and still
  * in the processor's cache. The kernel's units are c's rows, which begin at unit `row`; its columns

@@ -61,18 +61,20 @@ static int read_given(const TfcProgram *program, const TfcWord *words, TfcDim *d
     return status;
 }
 
-/* The length of dimension d in row b; -1: more than 2^31 - 1. */
-static int64_t length_in_row(const TfcProgram *program, const TfcWord *words, int32_t d, int64_t b)
+/* Words of a call, of one row. */
+typedef struct WordsRow {
+    const TfcProgram *program;
+    const TfcWord *words;
+    int64_t row;
+} WordsRow;
+
+static int64_t length_in_words(const void *of, int32_t d)
 {
-    int64_t of[TFC_MAX_TERMS];
-    if (d < program->n_given)
-        return is_ragged(program, d) ? ((const int32_t *)words[d].data)[b] : words[d].extent;
-    for (int32_t i = 0; i < program->dims[d].n_terms; i++) {
-        of[i] = length_in_row(program, words, program->dims[d].terms[i].dim, b);
-        if (of[i] < 0)
-            return -1;
-    }
-    return made_length(program, d, of);
+    const WordsRow *at = of;
+    if (dim_is_made(at->program, d))
+        return dim_formula_length(&at->program->dims[d].formula, length_in_words, at);
+    return is_ragged(at->program, d) ? ((const int32_t *)at->words[d].data)[at->row]
+                                     : at->words[d].extent;
 }
 
 static int make_dim(const TfcProgram *program, const TfcWord *words, int32_t d, TfcDim *dims)
@@ -80,10 +82,10 @@ static int make_dim(const TfcProgram *program, const TfcWord *words, int32_t d, 
     int32_t batch = program->dims[d].batch;
     dims[d] = (TfcDim){0};
     for (int64_t b = 0; b < (batch < 0 ? 1 : dims[batch].extent); b++) {
-        int64_t length = length_in_row(program, words, d, b);
+        const int64_t length = length_in_words(&(WordsRow){program, words, b}, d);
         dims[d].extent = length > dims[d].extent ? length : dims[d].extent;
         dims[d].total += length;
-        if (length < 0 || dims[d].total > INT32_MAX)
+        if (dims[d].total > INT32_MAX)
             return tfc_model_fail(TFC_ERROR_ARGUMENT,
                                   "the dimension %s would be longer than 2^31 - 1",
                                   program->dims[d].name);
@@ -239,7 +241,9 @@ static const char *place_of_element(const InputWords *in, const TfcPort *port, i
     out[0] = 0;
     if (ragged >= 0) {
         int64_t position = at / (n / in->dims[ragged].total), row = 0, length;
-        for (; position >= (length = length_in_row(in->program, in->words, ragged, row)); row++)
+        for (; position >=
+               (length = length_in_words(&(WordsRow){in->program, in->words, row}, ragged));
+             row++)
             position -= length;
         snprintf(out, PLACE_TEXT, " (row %lld, position %lld)", (long long)row,
                  (long long)position);
@@ -337,7 +341,7 @@ const int32_t *words_lengths(const TfcProgram *program, const TfcWord *in, int32
         return in[dim].data;
     int32_t *lengths = ARENA_ARRAY(arena, int32_t, rows + 1);
     for (int64_t b = 0; lengths && b < rows; b++)
-        lengths[b] = (int32_t)length_in_row(program, in, dim, b);
+        lengths[b] = (int32_t)length_in_words(&(WordsRow){program, in, b}, dim);
     return lengths;
 }
 

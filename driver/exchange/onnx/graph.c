@@ -193,17 +193,19 @@ const char *onnx_scalar(OnnxGraph *g, OnnxType type, double value)
     }
 }
 
-/* The formula, wherever it holds. */
+static const char *number_of_dim(OnnxGraph *g, int64_t number) { return onnx_ints(g, 1, &number); }
+
+/* The formula (base/dim_formula.h) as nodes of the graph, wherever it holds. */
 static const char *made_everywhere(OnnxGraph *g, const DimFormula *formula, const char *const *of)
 {
-    const char *sum = onnx_ints(g, 1, &formula->plus);
+    const char *sum = number_of_dim(g, formula->plus);
     for (int i = 0; i < formula->n; i++) {
-        const char *times = onnx_ints(g, 1, &formula->terms[i].times);
+        const char *times = number_of_dim(g, formula->terms[i].times);
         sum = onnx_binary(g, "Add", sum, onnx_binary(g, "Mul", of[i], times));
     }
     if (formula->plus < 0)
-        sum = onnx_binary(g, "Max", sum, onnx_ints(g, 1, &(int64_t){0}));
-    return formula->divisor > 1 ? onnx_binary(g, "Div", sum, onnx_ints(g, 1, &formula->divisor))
+        sum = onnx_binary(g, "Max", sum, number_of_dim(g, 0));
+    return formula->divisor > 1 ? onnx_binary(g, "Div", sum, number_of_dim(g, formula->divisor))
                                 : sum;
 }
 
@@ -214,10 +216,9 @@ const char *onnx_made(OnnxGraph *g, int symbol, const char *const *of)
     if (!formula->most)
         return sum;
     const char *within = onnx_binary(
-        g, "And", onnx_binary(g, "GreaterOrEqual", last, onnx_ints(g, 1, &formula->least)),
-        onnx_binary(g, "LessOrEqual", last, onnx_ints(g, 1, &formula->most)));
-    return onnx_node(g, "Where", 3, (const char *[]){within, sum, onnx_ints(g, 1, &(int64_t){0})},
-                     0, NULL);
+        g, "And", onnx_binary(g, "GreaterOrEqual", last, number_of_dim(g, formula->least)),
+        onnx_binary(g, "LessOrEqual", last, number_of_dim(g, formula->most)));
+    return onnx_node(g, "Where", 3, (const char *[]){within, sum, number_of_dim(g, 0)}, 0, NULL);
 }
 
 /* Arrays are padded to what the formula makes of the others' padding: the longest row may be out of
