@@ -140,20 +140,10 @@ typedef enum ParamRole {
     PARAM_ROLES
 } ParamRole;
 
+/* A param: the rows PARAM of ir/declared.def. */
 typedef struct ParamInfo {
-    const char *name; /* dotted, stable: the name in a checkpoint */
-    Type type;
-    ParamRole role;
-    InitKind init;
-    /* constant: a; normal: mean a, deviation b; uniform: from a to b; xavier, kaiming, orthogonal:
-     * gain a */
-    double a, b;
-    const char *file;   /* INIT_FILE: the path of the file */
-    const char *tensor; /* INIT_FILE: the tensor's name in the file */
-    bool decay;         /* weight decay applies */
-    bool kept;          /* what reads it is not quantised (pass quantize) */
-    Quant quant; /* … is quantised in this type, whatever is asked for; QUANT_NONE: as asked */
-    Loc loc;
+#define PARAM(kind, type, name) type name;
+#include "ir/declared.def"
 } ParamInfo;
 
 typedef struct Module {

@@ -36,11 +36,10 @@ typedef struct Type {
 
 enum { MOST_SYMBOLS = 512 }; /* that a model declares; passes add a few */
 
-/* A named dimension. */
+/* A named dimension: the rows DIM of ir/declared.def. */
 typedef struct Symbol {
-    const char *name;
-    int batch; /* the symbol over which this one is ragged; NO_SYMBOL: it is uniform */
-    DimFormula formula; /* its terms are symbols, declared before */
+#define DIM(kind, type, name) type name;
+#include "ir/declared.def"
 } Symbol;
 
 static inline Dim dim_const(int64_t size) { return (Dim){size, NO_SYMBOL}; }

@@ -159,34 +159,38 @@ static void put_block(Bytes *out, const Block *block)
     put_number(out, OP_COUNT); /* the end */
 }
 
+#define RECORD(T)                                \
+    static void put_##T(Bytes *out, const T *in) \
+    {
+#define END(T) }
+#define VALUE(type, name) put_number(out, in->name);
+#define PARTS(T, name, most)            \
+    for (int32_t i = 0; i < in->n; i++) \
+        put_##T(out, &in->name[i]);
+#include "base/dim_formula.def"
+#undef RECORD
+#undef END
+#undef VALUE
+#undef PARTS
+
+/* A field of ir/declared.def by its kind. */
+#define PUT_text(field) put_text(out, field)
+#define PUT_number(field) put_number(out, field)
+#define PUT_real(field) put_bytes(out, &(field), sizeof(field))
+#define PUT_shape(field) put_type(out, &(field))
+#define PUT_formula(field) put_DimFormula(out, &(field))
+#define PUT_place(field) (void)(field)
+
 static void put_param(Bytes *out, const ParamInfo *info)
 {
-    put_text(out, info->name);
-    put_type(out, &info->type);
-    put_number(out, info->role);
-    put_number(out, info->init);
-    put_bytes(out, &info->a, sizeof info->a);
-    put_bytes(out, &info->b, sizeof info->b);
-    put_text(out, info->file);
-    put_text(out, info->tensor);
-    put_number(out, info->kept);
-    put_number(out, info->quant);
-    put_number(out, info->decay);
+#define PARAM(kind, type, name) PUT_##kind(info->name);
+#include "ir/declared.def"
 }
 
 static void put_symbol(Bytes *out, const Symbol *symbol)
 {
-    put_text(out, symbol->name);
-    put_number(out, symbol->batch);
-    put_number(out, symbol->formula.n);
-    for (int i = 0; i < symbol->formula.n; i++) {
-        put_number(out, symbol->formula.terms[i].symbol);
-        put_number(out, symbol->formula.terms[i].times);
-    }
-    put_number(out, symbol->formula.plus);
-    put_number(out, symbol->formula.divisor);
-    put_number(out, symbol->formula.least);
-    put_number(out, symbol->formula.most);
+#define DIM(kind, type, name) PUT_##kind(symbol->name);
+#include "ir/declared.def"
 }
 
 static void add_function(Sha256 *sha, const Function *function)

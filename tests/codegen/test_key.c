@@ -1,4 +1,5 @@
-/* The key of a program has all that the program's text says. Of each file under
+/* The key of a program has all that the program's text says, and both have each field of
+ * ir/declared.def and base/dim_formula.def. Of each file under
  * tests/golden/ir/valid every word, number and string is replaced by others or changes
  * places with the next: where the IR takes the
  * change and prints another text, the key must be another, too. Each attribute of attrs.def and
@@ -201,8 +202,151 @@ static void test_key_has_all(void **state)
     assert_true(all);
 }
 
+/* ---- fields, one by one ---- */
+
+static const char fields_text[] = "module \"m\"\n"
+                                  "dim B\n"
+                                  "dim N\n"
+                                  "dim S ragged B\n"
+                                  "dim T ragged B\n"
+                                  "dim C ragged B = (2 S + 1 T + 3) / 2 [4, 9]\n"
+                                  "param \"w\" : f32[2, 4] {role = trained, init = normal(0, 1), "
+                                  "decay = true}\n"
+                                  "\n"
+                                  "func f {\n"
+                                  "  %0 = param {name = \"w\"} : f32[2, 4]\n"
+                                  "  output %0 {name = \"o\"}\n"
+                                  "}\n";
+
+/* FieldCase: a module with a param and two dimensions, one made of others. */
+typedef struct FieldCase {
+    Arena *arena;
+    Diagnostics diags;
+    Module *module;
+    ParamInfo *param;
+    Symbol *dim, *made;
+} FieldCase;
+
+/* The case for a field, in which another value of the field means something. */
+static FieldCase case_new(const char *field)
+{
+    FieldCase c = {.arena = arena_new()};
+    diag_init(&c.diags, c.arena);
+    c.module = ir_parse(c.arena, &c.diags,
+                        diag_source(c.arena, "f.tir", fields_text, sizeof fields_text - 1));
+    assert_non_null(c.module);
+    c.param = c.module->params.data[0];
+    c.dim = &c.module->symbols.data[3];
+    c.made = &c.module->symbols.data[4];
+    if (!strcmp(field, "batch")) /* that of a dimension made of others follows */
+        c.module->symbols.count--;
+    if (!strcmp(field, "file") || !strcmp(field, "tensor")) {
+        c.param->init = INIT_FILE;
+        c.param->file = c.param->tensor = "first";
+    }
+    return c;
+}
+
+static const char *case_text(FieldCase *c, const Module *module, ProgramKey *key)
+{
+    Text printed = {0};
+    ir_print_module(module, &printed);
+    const char *copy = arena_strdup(c->arena, printed.data);
+    text_free(&printed);
+    TargetOptions target = {.cpu = "x86-64-v3"};
+    *key = key_of_objects(&target, (const Function *const *)module->functions.data, 1, "");
+    return copy;
+}
+
+/* Text and key of the changed module are others, and the text is read as it was printed; of a field
+ * that is not meant, both are the same. */
+static void check_field(FieldCase *c, const char *field, bool is_meant)
+{
+    FieldCase first = case_new(field);
+    ProgramKey key, other;
+    const char *text = case_text(&first, first.module, &key),
+               *other_text = case_text(c, c->module, &other);
+    if (is_meant == !memcmp(&key, &other, sizeof key))
+        fail_msg("the key of a program %s the field %s", is_meant ? "lacks" : "has", field);
+    if (is_meant == !strcmp(text, other_text))
+        fail_msg("the text form %s the field %s", is_meant ? "lacks" : "has", field);
+    const Source *source = diag_source(first.arena, "g.tir", other_text, strlen(other_text));
+    Module *read = ir_parse(first.arena, &first.diags, source);
+    if (!read || strcmp(case_text(&first, read, &key), other_text) != 0)
+        fail_msg("what is printed of the field %s is not read:\n%s", field, other_text);
+    arena_free(first.arena);
+    arena_free(c->arena);
+}
+
+static int other_number(const char *field, int now)
+{
+    return !strcmp(field, "init")    ? INIT_UNIFORM
+           : !strcmp(field, "role")  ? PARAM_FROZEN
+           : !strcmp(field, "quant") ? QUANT_NONE + 1
+           : !strcmp(field, "batch") ? NO_SYMBOL
+                                     : !now;
+}
+
+/* Another value of a field of each kind. */
+#define OTHER_text(name, field) (field) = "other"
+#define OTHER_number(name, field) (field) = other_number(name, (int)(field))
+#define OTHER_real(name, field) (field) += 2
+#define OTHER_shape(name, field) (field).dims[1].size++
+#define OTHER_formula(name, field) (field).plus++
+#define OTHER_place(name, field) (field).source = NULL
+
+#define CHECK(owner, kind, name)                             \
+    {                                                        \
+        FieldCase c = case_new(#name);                       \
+        OTHER_##kind(#name, owner->name);                    \
+        check_field(&c, #name, strcmp(#kind, "place") != 0); \
+    }
+
+static void test_key_has_fields(void **state)
+{
+    (void)state;
+#define PARAM(kind, type, name) CHECK(c.param, kind, name)
+#include "ir/declared.def"
+#define DIM(kind, type, name) CHECK(c.DIM_WITH_##kind, kind, name)
+#define DIM_WITH_text dim
+#define DIM_WITH_number dim
+#define DIM_WITH_formula made
+#include "ir/declared.def"
+}
+
+static DimTerm *part_DimTerm(FieldCase *c) { return &c->made->formula.terms[0]; }
+static DimFormula *part_DimFormula(FieldCase *c) { return &c->made->formula; }
+
+static int32_t other_part(const char *field, int32_t now)
+{
+    return !strcmp(field, "n") || !strcmp(field, "symbol") ? 1 : now + 1;
+}
+
+#define RECORD(T)               \
+    static void check_##T(void) \
+    {                           \
+        T *(*const part)(FieldCase *) = part_##T;
+#define END(T) }
+#define VALUE(type, name)                   \
+    {                                       \
+        FieldCase c = case_new("");         \
+        type *value = &part(&c)->name;      \
+        *value = other_part(#name, *value); \
+        check_field(&c, #name, true);       \
+    }
+#define PARTS(T, name, n) check_##T();
+#include "base/dim_formula.def"
+
+static void test_key_has_formulas(void **state)
+{
+    (void)state;
+    check_DimFormula();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_key_has_all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_key_has_all),
+                                       cmocka_unit_test(test_key_has_fields),
+                                       cmocka_unit_test(test_key_has_formulas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
