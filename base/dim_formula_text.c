@@ -28,9 +28,8 @@ const char *dim_formula_text(Arena *arena, const DimFormula *formula, DimNameOf 
     const char *text = text_of_sum(arena, formula, name, of);
     if (formula->divisor > 1)
         text = arena_printf(arena, "(%s) / %d", text, (int)formula->divisor);
-    return formula->most ? arena_printf(arena, "%s where %d <= %s <= %d", text,
-                                        (int)formula->least,
-                                        name(of, formula->terms[formula->n - 1].symbol),
-                                        (int)formula->most)
-                         : text;
+    return formula->most
+               ? arena_printf(arena, "%s where %d <= %s <= %d", text, (int)formula->least,
+                              name(of, formula->terms[formula->n - 1].symbol), (int)formula->most)
+               : text;
 }

@@ -13,7 +13,10 @@
 enum { Q, P, S, T, N_SYMBOLS };
 enum { TIMES = MOST_DIM_TIMES, PLUS = MOST_DIM_PLUS, MOST = MOST_DIM_LENGTH };
 
-static int64_t length_given(const void *of, int32_t symbol) { return ((const int64_t *)of)[symbol]; }
+static int64_t length_given(const void *of, int32_t symbol)
+{
+    return ((const int64_t *)of)[symbol];
+}
 
 static const char *name_given(const void *of, int32_t symbol)
 {
@@ -148,8 +151,8 @@ static void is_sum(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_lengths), cmocka_unit_test(is_said), cmocka_unit_test(has_bounds),
-        cmocka_unit_test(is_compared), cmocka_unit_test(is_sum)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(has_lengths), cmocka_unit_test(is_said),
+                                       cmocka_unit_test(has_bounds), cmocka_unit_test(is_compared),
+                                       cmocka_unit_test(is_sum)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
