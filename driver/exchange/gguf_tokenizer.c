@@ -5,14 +5,13 @@
 #include "base/json_read.h"
 #include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/import_tokenizer.h"
-#include "runtime/text/sentencepiece/proto.h"
+#include "base/proto.h"
+#include "runtime/text/sentencepiece/fields.h"
 
 #include <string.h>
 #include <strings.h>
 
 enum { LARGEST_FILE = 256 << 20 };
-/* As SentencePiece's types, which GGUF shares. */
-enum { NORMAL = 1, CONTROL = 3, USER = 4, UNUSED = 5 };
 
 typedef struct TokenTable {
     Job *job;
@@ -51,7 +50,8 @@ static void put_table(TokenTable *t, const char *model, bool has_scores)
 {
     for (int64_t i = 0; i < t->n; i++)
         if (!t->texts[i])
-            set_token(t, i, arena_printf(t->job->arena, "[PAD%lld]", (long long)i), -10000, UNUSED);
+            set_token(t, i, arena_printf(t->job->arena, "[PAD%lld]", (long long)i), -10000,
+                      SP_UNUSED);
     gguf_put_text(t->writer, "tokenizer.ggml.model", model);
     gguf_put_texts(t->writer, "tokenizer.ggml.tokens", t->texts, (uint64_t)t->n);
     if (has_scores)
@@ -63,17 +63,16 @@ static void put_table(TokenTable *t, const char *model, bool has_scores)
 
 static bool read_piece(TokenTable *t, int64_t id, Proto piece)
 {
-    enum { PIECE = 1, SCORE = 2, TYPE = 3 };
     const char *text = "";
     float score = 0;
-    int32_t kind = NORMAL;
+    int32_t kind = SP_NORMAL;
     ProtoField field;
     while (proto_next(&piece, &field)) {
-        if (field.number == PIECE && field.kind == PROTO_BYTES)
+        if (field.number == SP_PIECE_piece && field.kind == PROTO_BYTES)
             text = arena_strndup(t->job->arena, field.bytes, field.size);
-        else if (field.number == SCORE)
+        else if (field.number == SP_PIECE_score)
             score = proto_float(&field);
-        else if (field.number == TYPE)
+        else if (field.number == SP_PIECE_type)
             kind = (int32_t)field.value;
     }
     return set_token(t, id, text, score, kind);
@@ -98,16 +97,15 @@ typedef struct PieceRules {
 
 static PieceRules piece_rules(Proto message)
 {
-    enum { CHARACTERS = 2, DUMMY_PREFIX = 3, REMOVE_EXTRA = 4 };
     PieceRules rules = {.has_prefix = true, .removes_extra = true};
     ProtoField field;
     while (proto_next(&message, &field)) {
-        if (field.number == CHARACTERS && field.kind == PROTO_BYTES) {
+        if (field.number == SP_NORMALIZER_precompiled_charsmap && field.kind == PROTO_BYTES) {
             rules.characters = field.bytes;
             rules.n_characters = field.size;
-        } else if (field.number == DUMMY_PREFIX) {
+        } else if (field.number == SP_NORMALIZER_add_dummy_prefix) {
             rules.has_prefix = field.value != 0;
-        } else if (field.number == REMOVE_EXTRA) {
+        } else if (field.number == SP_NORMALIZER_remove_extra_whitespaces) {
             rules.removes_extra = field.value != 0;
         }
     }
@@ -116,9 +114,8 @@ static PieceRules piece_rules(Proto message)
 
 static bool put_pieces(TokenTable *t)
 {
-    enum { PIECES = 1, TRAINER = 2, NORMALIZER = 3, MODEL_TYPE = 3, UNIGRAM = 1, OF_MERGES = 2 };
     const Source *file = job_read(t->job, t->folder, t->path, LARGEST_FILE);
-    uint64_t type = UNIGRAM;
+    uint64_t type = SP_UNIGRAM;
     int64_t n = 0;
     ProtoField field;
     if (!file)
@@ -129,14 +126,14 @@ static bool put_pieces(TokenTable *t)
         const Proto part = proto_message(field.bytes, field.size);
         if (field.kind != PROTO_BYTES)
             continue;
-        if (field.number == PIECES && !read_piece(t, n++, part))
+        if (field.number == SP_MODEL_pieces && !read_piece(t, n++, part))
             return false;
-        if (field.number == TRAINER)
-            type = number_in(part, MODEL_TYPE, type);
-        if (field.number == NORMALIZER)
+        if (field.number == SP_MODEL_trainer_spec)
+            type = number_in(part, SP_TRAINER_model_type, type);
+        if (field.number == SP_MODEL_normalizer_spec)
             rules = piece_rules(part);
     }
-    if (type != UNIGRAM && type != OF_MERGES)
+    if (type != SP_UNIGRAM && type != SP_BPE)
         return job_error(t->job,
                          "%s is a list of words or characters, and GGUF has no such vocabulary",
                          t->path);
@@ -145,9 +142,9 @@ static bool put_pieces(TokenTable *t)
         return false;
     for (size_t i = 0; i < added.count; i++)
         if (added.data[i].id >= n && !set_token(t, added.data[i].id, added.data[i].text, 0,
-                                                added.data[i].is_special ? CONTROL : USER))
+                                                added.data[i].is_special ? SP_CONTROL : SP_USER))
             return false;
-    put_table(t, type == UNIGRAM ? "t5" : "llama", true);
+    put_table(t, type == SP_UNIGRAM ? "t5" : "llama", true);
     gguf_put_bool(t->writer, "tokenizer.ggml.add_space_prefix", rules.has_prefix);
     gguf_put_bool(t->writer, "tokenizer.ggml.remove_extra_whitespaces", rules.removes_extra);
     if (rules.n_characters)
@@ -289,7 +286,7 @@ static bool set_added(TokenTable *t, const JsonValue *added)
         const char *text = json_member_text(&added->items[i], "content");
         if (id && id->kind == JV_INTEGER && text &&
             !set_token(t, id->integer, text, 0,
-                       special && special->kind == JV_TRUE ? CONTROL : USER))
+                       special && special->kind == JV_TRUE ? SP_CONTROL : SP_USER))
             return false;
     }
     return true;
@@ -321,7 +318,7 @@ static bool put_words(TokenTable *t, const JsonValue *json, const JsonValue *mod
     const size_t n = more ? strlen(more) : 0;
     for (int64_t i = 0; i < t->n; i++) {
         const char *text = t->texts[i];
-        if (!text || t->kinds[i] != NORMAL)
+        if (!text || t->kinds[i] != SP_NORMAL)
             continue;
         if (n && !strncmp(text, more, n) && text[n])
             t->texts[i] = text + n;
@@ -365,7 +362,7 @@ static bool put_json(TokenTable *t)
             t->path);
     for (size_t i = 0; i < vocab->n; i++)
         if (vocab->items[i].kind == JV_INTEGER &&
-            !set_token(t, vocab->items[i].integer, vocab->keys[i], 0, NORMAL))
+            !set_token(t, vocab->items[i].integer, vocab->keys[i], 0, SP_NORMAL))
             return false;
     if (!set_added(t, json_member(json, "added_tokens")))
         return false;

@@ -3,20 +3,14 @@
 
 #include "base/json_write.h"
 #include "driver/exchange/gguf_keys.h"
-#include "driver/exchange/onnx/wire.h"
+#include "base/proto.h"
+#include "runtime/text/sentencepiece/fields.h"
 #include "driver/exchange/published_tokens.h"
 #include "driver/exchange/tokenizer_json.h"
 #include "runtime/text/sentencepiece/sp.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum {
-    TOKEN_NORMAL = 1,
-    TOKEN_CONTROL = 3,
-    TOKEN_USER = 4,
-    TOKEN_BYTE = 6
-}; /* as SentencePiece's types */
 
 static void put_cuts(JsonWriter *json, const GgufCut *cut)
 {
@@ -55,8 +49,8 @@ static void put_added(const GgufImport *m, const GgufValue *tokens, JsonWriter *
     for (uint64_t i = 0; i < tokens->n; i++) {
         const char *token = gguf_next(&at, &text);
         const int64_t kind = kind_of(m, i);
-        if (kind == TOKEN_CONTROL || kind == TOKEN_USER)
-            tokenizer_json_token(json, (int64_t)i, token, kind == TOKEN_CONTROL);
+        if (kind == SP_CONTROL || kind == SP_USER)
+            tokenizer_json_token(json, (int64_t)i, token, kind == SP_CONTROL);
     }
     json_close(json, ']');
     text_free(&text);
@@ -70,7 +64,7 @@ static const char *word_piece(const GgufImport *m, const char *token, int64_t ki
     const size_t n = strlen(blank);
     if (!strncmp(token, blank, n) && token[n])
         return token + n;
-    return kind == TOKEN_NORMAL ? arena_printf(m->job->arena, "##%s", token) : token;
+    return kind == SP_NORMAL ? arena_printf(m->job->arena, "##%s", token) : token;
 }
 
 static bool is_utf8(const char *text)
@@ -190,9 +184,6 @@ static const GgufValue *find_id(const GgufImport *m, const PublishedToken *token
  * pieces (unigram). Its control tokens are read from texts, as llama.cpp reads prompts. */
 static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_unigram)
 {
-    enum { PIECES = 1, TRAINER = 2, NORMALIZER = 3, PIECE = 1, SCORE = 2, TYPE = 3 };
-    enum { MODEL_TYPE = 3, UNIGRAM = 1, OF_MERGES = 2, BYTE_FALLBACK = 35 };
-    enum { CHARACTERS = 2, DUMMY_PREFIX = 3, REMOVE_EXTRA = 4, ESCAPE = 5 };
     const GgufValue *scores = gguf_find(m->gguf, "tokenizer.ggml.scores");
     const GgufValue *characters = gguf_find(m->gguf, "tokenizer.ggml.precompiled_charsmap");
     const unsigned char *at = tokens->data;
@@ -200,30 +191,33 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
     bool has_bytes = false;
     for (uint64_t i = 0; i < tokens->n; i++) {
         Text piece = {0};
-        has_bytes = has_bytes || kind_of(m, i) == TOKEN_BYTE;
-        wire_string(&piece, PIECE, gguf_next(&at, &token));
-        wire_float(&piece, SCORE, (float)gguf_number(scores, i));
-        wire_int(&piece, TYPE, kind_of(m, i));
-        wire_message(&model, PIECES, &piece);
+        has_bytes = has_bytes || kind_of(m, i) == SP_BYTE;
+        proto_put_string(&piece, SP_PIECE_piece, gguf_next(&at, &token));
+        proto_put_float(&piece, SP_PIECE_score, (float)gguf_number(scores, i));
+        proto_put_int(&piece, SP_PIECE_type, kind_of(m, i));
+        proto_put_message(&model, SP_MODEL_pieces, &piece);
     }
     text_free(&token);
     Text trainer = {0}, normalizer = {0};
-    wire_int(&trainer, MODEL_TYPE, is_unigram ? UNIGRAM : OF_MERGES);
-    wire_int(&trainer, BYTE_FALLBACK, has_bytes);
+    proto_put_int(&trainer, SP_TRAINER_model_type, is_unigram ? SP_UNIGRAM : SP_BPE);
+    proto_put_int(&trainer, SP_TRAINER_byte_fallback, has_bytes);
     for (const PublishedToken *special = published_tokens; special->key; special++) {
         const GgufValue *id = special->piece_field ? find_id(m, special) : NULL;
         if (special->piece_field)
-            wire_int(&trainer, special->piece_field, id ? gguf_integer(id, 0) : -1);
+            proto_put_int(&trainer, special->piece_field, id ? gguf_integer(id, 0) : -1);
     }
-    wire_message(&model, TRAINER, &trainer);
+    proto_put_message(&model, SP_MODEL_trainer_spec, &trainer);
     if (characters && characters->is_array &&
         (characters->kind == GGUF_U8 || characters->kind == GGUF_I8))
-        wire_bytes(&normalizer, CHARACTERS, characters->data, (size_t)characters->n);
-    wire_int(&normalizer, DUMMY_PREFIX, says(m, "tokenizer.ggml.add_space_prefix", true));
-    wire_int(&normalizer, REMOVE_EXTRA, says(m, "tokenizer.ggml.remove_extra_whitespaces", false));
-    wire_int(&normalizer, ESCAPE, 1);
-    wire_message(&model, NORMALIZER, &normalizer);
-    wire_int(&model, SP_SPECIALS_FIELD, true);
+        proto_put_bytes(&normalizer, SP_NORMALIZER_precompiled_charsmap, characters->data,
+                        (size_t)characters->n);
+    proto_put_int(&normalizer, SP_NORMALIZER_add_dummy_prefix,
+                  says(m, "tokenizer.ggml.add_space_prefix", true));
+    proto_put_int(&normalizer, SP_NORMALIZER_remove_extra_whitespaces,
+                  says(m, "tokenizer.ggml.remove_extra_whitespaces", false));
+    proto_put_int(&normalizer, SP_NORMALIZER_escape_whitespaces, 1);
+    proto_put_message(&model, SP_MODEL_normalizer_spec, &normalizer);
+    proto_put_int(&model, SP_MODEL_specials, true);
     const bool ok = gguf_write_text(m, "tokenizer.model", &model);
     text_free(&model);
     return ok;

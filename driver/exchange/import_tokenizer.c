@@ -4,7 +4,8 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "driver/exchange/import_json.h"
-#include "driver/exchange/onnx/wire.h"
+#include "base/proto.h"
+#include "runtime/text/sentencepiece/fields.h"
 #include "driver/exchange/tokenizer_json.h"
 #include "runtime/data/vocabulary_of.h"
 #include "runtime/text/sentencepiece/sp.h"
@@ -155,19 +156,18 @@ bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
 /* A SentencePiece model ends in pieces as well as it begins with them. */
 static void put_piece(Text *model, const char *text, int64_t kind)
 {
-    enum { PIECES = 1, PIECE = 1, SCORE = 2, TYPE = 3 };
     Text piece = {0};
-    wire_string(&piece, PIECE, text);
-    wire_float(&piece, SCORE, 0);
-    wire_int(&piece, TYPE, kind);
-    wire_message(model, PIECES, &piece);
+    proto_put_string(&piece, SP_PIECE_piece, text);
+    proto_put_float(&piece, SP_PIECE_score, 0);
+    proto_put_int(&piece, SP_PIECE_type, kind);
+    proto_put_message(model, SP_MODEL_pieces, &piece);
 }
 
 /* The vocabulary with the added tokens that it lacks, whose control tokens are read from texts. */
 static Vocabulary *add_tokens(Job *job, const char *path, Vocabulary *vocab,
                               const AddedTokens *added)
 {
-    enum { CONTROL = 3, USER = 4, UNUSED = 5, MOST_UNUSED = 1 << 16 };
+    enum { MOST_UNUSED = 1 << 16 };
     int64_t n = vocab_size(vocab);
     size_t length;
     const char *bytes = vocab_bytes(vocab, &length);
@@ -178,11 +178,11 @@ static Vocabulary *add_tokens(Job *job, const char *path, Vocabulary *vocab,
         if (token->id < n || token->id > n + MOST_UNUSED)
             continue;
         for (; n < token->id; n++)
-            put_piece(&model, arena_printf(job->arena, "[unused %d]", (int)n), UNUSED);
-        put_piece(&model, token->text, token->is_special ? CONTROL : USER);
+            put_piece(&model, arena_printf(job->arena, "[unused %d]", (int)n), SP_UNUSED);
+        put_piece(&model, token->text, token->is_special ? SP_CONTROL : SP_USER);
         n++;
     }
-    wire_int(&model, SP_SPECIALS_FIELD, true);
+    proto_put_int(&model, SP_MODEL_specials, true);
     vocab = vocab_of_model(&job->diags, job->arena, path,
                            arena_copy(job->arena, model.data, model.length), model.length, false);
     text_free(&model);

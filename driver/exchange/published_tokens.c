@@ -3,21 +3,29 @@
  * ends at each of three ids; transformers.py of CTranslate2's converters. */
 #include "driver/exchange/published_tokens.h"
 
+#include "runtime/text/sentencepiece/fields.h"
+
 #include <string.h>
 
 const PublishedToken published_tokens[] = {
-    {.key = "unk_token_id", .text = "unk_token", .gguf = {"unknown_token_id"}, .piece_field = 40},
+    {.key = "unk_token_id",
+     .text = "unk_token",
+     .gguf = {"unknown_token_id"},
+     .piece_field = SP_TRAINER_unk_id},
     {.key = "bos_token_id",
      .text = "bos_token",
      .frame = "add_bos_token",
      .gguf = {"bos_token_id"},
-     .piece_field = 41},
+     .piece_field = SP_TRAINER_bos_id},
     {.key = "eos_token_id",
      .text = "eos_token",
      .frame = "add_eos_token",
      .gguf = {"eos_token_id"},
-     .piece_field = 42},
-    {.key = "pad_token_id", .text = "pad_token", .gguf = {"padding_token_id"}, .piece_field = 43},
+     .piece_field = SP_TRAINER_eos_id},
+    {.key = "pad_token_id",
+     .text = "pad_token",
+     .gguf = {"padding_token_id"},
+     .piece_field = SP_TRAINER_pad_id},
     {.key = "decoder_start_token_id", .is_decoded = true, .text = "decoder_start_token"},
     {.key = "forced_bos_token_id",
      .is_decoded = true,

@@ -1,25 +1,11 @@
 /* Reading the messages that hold tensors; all others are passed over. */
 #include "driver/formats/onnx_weights.h"
 
+#include "base/proto.h"
+#include "driver/formats/onnx_fields.h"
 #include "driver/formats/tensor_list.h"
-#include "runtime/text/sentencepiece/proto.h"
 
 #include <string.h>
-
-enum { MODEL_PRODUCER = 2, MODEL_GRAPH = 7, GRAPH_NODE = 1, GRAPH_INITIALISER = 5 };
-enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_TYPE = 4, NODE_ATTRIBUTE = 5 };
-enum { ATTRIBUTE_TENSOR = 5 };
-enum {
-    TENSOR_DIMS = 1,
-    TENSOR_TYPE = 2,
-    TENSOR_FLOATS = 4,
-    TENSOR_INT32S = 5,
-    TENSOR_INT64S = 7,
-    TENSOR_NAME = 8,
-    TENSOR_RAW = 9,
-    TENSOR_DOUBLES = 10,
-    TENSOR_EXTERNAL = 13,
-};
 
 /* The types by their numbers in TensorProto.DataType, and the field of numbers that are not raw. */
 static const struct {
@@ -27,16 +13,16 @@ static const struct {
     StType type;
     uint32_t field;
 } types[] = {
-    {1, ST_F32, TENSOR_FLOATS},
-    {2, ST_U8, 0},
-    {3, ST_I8, 0},
-    {5, ST_I16, 0},
-    {6, ST_I32, 0},
-    {7, ST_I64, 0},
-    {9, ST_BOOL, 0},
-    {10, ST_F16, 0},
-    {11, ST_F64, TENSOR_DOUBLES},
-    {16, ST_BF16, 0},
+    {ONNX_FLOAT, ST_F32, TENSOR_float_data},
+    {ONNX_UINT8, ST_U8, 0},
+    {ONNX_INT8, ST_I8, 0},
+    {ONNX_INT16, ST_I16, 0},
+    {ONNX_INT32, ST_I32, 0},
+    {ONNX_INT64, ST_I64, 0},
+    {ONNX_BOOL, ST_BOOL, 0},
+    {ONNX_FLOAT16, ST_F16, 0},
+    {ONNX_DOUBLE, ST_F64, TENSOR_double_data},
+    {ONNX_BFLOAT16, ST_BF16, 0},
 };
 
 /* OnnxText: of the file; NULL: there is none. */
@@ -79,44 +65,34 @@ static bool read_dims(TensorList *list, OnnxTensor *t, const ProtoField *field)
 {
     if (field->kind != PROTO_BYTES)
         return add_dim(list, t, field->value);
-    const unsigned char *at = (const unsigned char *)field->bytes, *end = at + field->size;
-    while (at < end) {
-        uint64_t size = 0;
-        int shift = 0;
-        bool more = true;
-        for (; more && at < end && shift < 64; shift += 7) {
-            more = *at & 0x80;
-            size |= (uint64_t)(*at++ & 0x7F) << shift;
-        }
-        if (more)
-            return tensor_list_refuse(list, NULL, "the dimensions of a tensor are damaged");
+    Proto packed = proto_message(field->bytes, field->size);
+    for (uint64_t size; proto_next_varint(&packed, &size);)
         if (!add_dim(list, t, size))
             return false;
-    }
-    return true;
+    return !packed.bad || tensor_list_refuse(list, NULL, "the dimensions of a tensor are damaged");
 }
 
 static bool read_field(TensorList *list, OnnxTensor *t, const ProtoField *field)
 {
     switch (field->number) {
-    case TENSOR_DIMS: return read_dims(list, t, field);
-    case TENSOR_TYPE: t->type = field->value; break;
-    case TENSOR_NAME:
+    case TENSOR_dims: return read_dims(list, t, field);
+    case TENSOR_data_type: t->type = field->value; break;
+    case TENSOR_name:
         if (field->kind == PROTO_BYTES)
             t->name = (OnnxText){field->bytes, field->size};
         break;
-    case TENSOR_EXTERNAL: t->is_external = true; break;
-    case TENSOR_RAW:
-    case TENSOR_FLOATS:
-    case TENSOR_DOUBLES:
+    case TENSOR_external_data: t->is_external = true; break;
+    case TENSOR_raw_data:
+    case TENSOR_float_data:
+    case TENSOR_double_data:
         if (field->kind == PROTO_BYTES) {
             t->data = field->bytes;
             t->bytes = field->size;
             t->field = field->number;
         }
         break;
-    case TENSOR_INT32S:
-    case TENSOR_INT64S: t->has_numbers = true; break;
+    case TENSOR_int32_data:
+    case TENSOR_int64_data: t->has_numbers = true; break;
     default: break;
     }
     return true;
@@ -211,7 +187,7 @@ static bool read_tensor(OnnxReader *r, Proto message, OnnxText constant)
         t.tensor.type = types[i].type;
         if (constant.text && is_of_graph(&t.tensor))
             return true;
-        if (t.field == TENSOR_RAW || (t.field ? t.field == types[i].field : !t.has_numbers))
+        if (t.field == TENSOR_raw_data || (t.field ? t.field == types[i].field : !t.has_numbers))
             return add_tensor(r, &t);
         return t.tensor.rank == 0 || /* of no use as a weight */
                tensor_list_refuse(list, t.tensor.name,
@@ -236,16 +212,16 @@ static OnnxNode read_fields(Proto message)
     while (proto_next(&message, &field)) {
         if (field.kind != PROTO_BYTES)
             continue;
-        OnnxText *const text = field.number == NODE_INPUT && n_inputs < 2 ? &node.inputs[n_inputs++]
-                               : field.number == NODE_OUTPUT && !node.output.length ? &node.output
-                               : field.number == NODE_NAME                          ? &node.name
-                               : field.number == NODE_TYPE                          ? &node.type
+        OnnxText *const text = field.number == NODE_input && n_inputs < 2 ? &node.inputs[n_inputs++]
+                               : field.number == NODE_output && !node.output.length ? &node.output
+                               : field.number == NODE_name                          ? &node.name
+                               : field.number == NODE_op_type                       ? &node.type
                                                                                     : NULL;
         if (text)
             *text = (OnnxText){field.bytes, field.size};
         Proto attribute = proto_message(field.bytes, field.size);
-        while (field.number == NODE_ATTRIBUTE && proto_next(&attribute, &inner))
-            if (inner.number == ATTRIBUTE_TENSOR && inner.kind == PROTO_BYTES)
+        while (field.number == NODE_attribute && proto_next(&attribute, &inner))
+            if (inner.number == ATTRIBUTE_t && inner.kind == PROTO_BYTES)
                 node.tensor = proto_message(inner.bytes, inner.size);
     }
     return node;
@@ -293,9 +269,9 @@ static bool read_graph(OnnxReader *r, Proto graph)
             if (field.kind != PROTO_BYTES)
                 continue;
             const Proto message = proto_message(field.bytes, field.size);
-            if (pass == 0 && field.number == GRAPH_NODE && !read_node(r, message))
+            if (pass == 0 && field.number == GRAPH_node && !read_node(r, message))
                 return false;
-            if (pass == 1 && field.number == GRAPH_INITIALISER &&
+            if (pass == 1 && field.number == GRAPH_initializer &&
                 !read_tensor(r, message, (OnnxText){0}))
                 return false;
         }
@@ -326,10 +302,10 @@ StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, c
     ProtoField field;
     bool ok = true, is_own = false;
     while (ok && proto_next(&model, &field)) {
-        if (field.number == MODEL_PRODUCER && field.kind == PROTO_BYTES)
+        if (field.number == MODEL_producer_name && field.kind == PROTO_BYTES)
             is_own = field.size == strlen(ONNX_PRODUCER) &&
                      !memcmp(field.bytes, ONNX_PRODUCER, field.size);
-        if (field.number == MODEL_GRAPH && field.kind == PROTO_BYTES)
+        if (field.number == MODEL_graph && field.kind == PROTO_BYTES)
             ok = read_graph(&r, proto_message(field.bytes, field.size));
     }
     if (ok && model.bad)

@@ -5,12 +5,12 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "runtime/text/sentencepiece/proto.h"
+#include "base/proto.h"
 #include "runtime/text/sentencepiece/sp.h"
 
 #include <string.h>
 
-enum { PIECES = 1, TRAINER = 2, LISTED = SP_LISTED_FIELD, MOST_IDS = 1 << 24 };
+enum { MOST_IDS = 1 << 24 };
 
 /* A piece of the SentencePiece model: its message as it is there. */
 typedef struct Piece {
@@ -46,7 +46,7 @@ static bool add_piece(Building *b, const ProtoField *from)
     Proto message = proto_message(from->bytes, from->size);
     ProtoField f;
     while (proto_next(&message, &f))
-        if (f.number == 1 && f.kind == PROTO_BYTES)
+        if (f.number == SP_PIECE_piece && f.kind == PROTO_BYTES)
             piece->text = arena_strndup(b->arena, f.bytes, f.size);
     vec_push(b->arena, b->pieces, piece);
     map_set(&b->by_text, piece->text, piece);
@@ -59,14 +59,14 @@ static bool read_model(Building *b)
     ProtoField f;
     bool ok = true;
     while (ok && proto_next(&message, &f)) {
-        if (f.number == PIECES && f.kind == PROTO_BYTES)
+        if (f.number == SP_MODEL_pieces && f.kind == PROTO_BYTES)
             ok = add_piece(b, &f);
-        if (f.number != TRAINER || f.kind != PROTO_BYTES)
+        if (f.number != SP_MODEL_trainer_spec || f.kind != PROTO_BYTES)
             continue;
         Proto trainer = proto_message(f.bytes, f.size);
         for (ProtoField t; proto_next(&trainer, &t);)
-            if (t.number == 3 && t.kind == PROTO_VARINT && t.value != SP_UNIGRAM &&
-                t.value != SP_BPE)
+            if (t.number == SP_TRAINER_model_type && t.kind == PROTO_VARINT &&
+                t.value != SP_UNIGRAM && t.value != SP_BPE)
                 return refuse(b, b->model,
                               "with a vocab.json, only SentencePiece's unigram and BPE models are "
                               "read");
@@ -100,20 +100,6 @@ static bool read_list(Building *b)
 
 /* ---- writing ---- */
 
-static void put_varint(Text *out, uint64_t value)
-{
-    for (; value >= 128; value >>= 7)
-        text_put(out, &(char){(char)(value | 128)}, 1);
-    text_put(out, &(char){(char)value}, 1);
-}
-
-static void put_bytes(Text *out, uint32_t field, const char *bytes, size_t size)
-{
-    put_varint(out, field << 3 | PROTO_BYTES);
-    put_varint(out, size);
-    text_put(out, bytes, size);
-}
-
 /* A piece that this language's model does not have: no text is cut into it. */
 static void put_foreign(const Building *b, Text *out, const char *text)
 {
@@ -123,11 +109,9 @@ static void put_foreign(const Building *b, Text *out, const char *text)
         if (!strcmp(text, controls[i]))
             type = SP_CONTROL;
     Text piece = {0};
-    put_bytes(&piece, 1, text, strlen(text));
-    put_varint(&piece, 3 << 3 | PROTO_VARINT);
-    put_varint(&piece, type);
-    put_bytes(out, PIECES, piece.data, piece.length);
-    text_free(&piece);
+    proto_put_string(&piece, SP_PIECE_piece, text);
+    proto_put_int(&piece, SP_PIECE_type, type);
+    proto_put_message(out, SP_MODEL_pieces, &piece);
 }
 
 static void put_pieces(Building *b, Text *out)
@@ -136,14 +120,15 @@ static void put_pieces(Building *b, Text *out)
         Piece *piece = map_get(&b->by_text, b->listed[id]);
         if (piece) {
             piece->is_listed = true;
-            put_bytes(out, PIECES, piece->message, piece->size);
+            proto_put_bytes(out, SP_MODEL_pieces, piece->message, piece->size);
         } else {
             put_foreign(b, out, b->listed[id]);
         }
     }
     for (size_t i = 0; i < b->pieces.count; i++)
         if (!b->pieces.data[i]->is_listed) {
-            put_bytes(out, PIECES, b->pieces.data[i]->message, b->pieces.data[i]->size);
+            proto_put_bytes(out, SP_MODEL_pieces, b->pieces.data[i]->message,
+                            b->pieces.data[i]->size);
             b->has_more = true;
         }
 }
@@ -153,12 +138,11 @@ static void put_rest(Building *b, Text *out)
 {
     Proto message = proto_message(b->model->text, b->model->length);
     for (ProtoField f; proto_next(&message, &f);)
-        if (f.number != PIECES && f.kind == PROTO_BYTES)
-            put_bytes(out, f.number, f.bytes, f.size);
+        if (f.number != SP_MODEL_pieces && f.kind == PROTO_BYTES)
+            proto_put_bytes(out, f.number, f.bytes, f.size);
     if (b->is_whole && !b->has_more)
         return;
-    put_varint(out, LISTED << 3 | PROTO_VARINT);
-    put_varint(out, (uint64_t)b->n);
+    proto_put_int(out, SP_MODEL_listed, b->n);
 }
 
 const char *marian_model(Diagnostics *diags, Arena *arena, const Source *pieces, const Source *list,

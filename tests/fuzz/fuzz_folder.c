@@ -8,7 +8,7 @@
 #include "driver/run/record.h"
 #include "driver/formats/shards.h"
 #include "runtime/data/token_rules.h"
-#include "runtime/text/sentencepiece/proto.h"
+#include "base/proto.h"
 #include "runtime/text/sentencepiece/sp.h"
 #include "runtime/train/runlog.h"
 #include "tests/fuzz/budget.h"

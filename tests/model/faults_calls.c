@@ -4,7 +4,7 @@
 #include "filed.h"
 
 #include "runtime/decode/decode.h"
-#include "runtime/text/sentencepiece/proto.h"
+#include "base/proto.h"
 #include "runtime/text/sentencepiece/sp.h"
 #include "runtime/text/tokenizer.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/vec.h"
-#include "runtime/text/sentencepiece/proto.h"
+#include "base/proto.h"
 #include "runtime/text/tokenizer.h"
 #include "tests/short.h"
 #include "tests/text/library.h"

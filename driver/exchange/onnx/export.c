@@ -71,13 +71,13 @@ static bool say(Exporter *x, const Op *op)
 static bool write_model(Exporter *x, const Function *function, const char *path)
 {
     Text model = {0}, opset = {0};
-    wire_string(&x->g.bytes, GRAPH_name, function->name);
-    wire_int(&opset, OPSET_version, OPSET);
-    wire_int(&model, MODEL_ir_version, IR_VERSION);
-    wire_string(&model, MODEL_producer_name, ONNX_PRODUCER);
-    wire_string(&model, MODEL_producer_version, TFC_VERSION);
-    wire_message(&model, MODEL_opset_import, &opset);
-    wire_message(&model, MODEL_graph, &x->g.bytes);
+    proto_put_string(&x->g.bytes, GRAPH_name, function->name);
+    proto_put_int(&opset, OPSET_version, OPSET);
+    proto_put_int(&model, MODEL_ir_version, IR_VERSION);
+    proto_put_string(&model, MODEL_producer_name, ONNX_PRODUCER);
+    proto_put_string(&model, MODEL_producer_version, TFC_VERSION);
+    proto_put_message(&model, MODEL_opset_import, &opset);
+    proto_put_message(&model, MODEL_graph, &x->g.bytes);
     bool ok = model.length <= INT32_MAX || job_error(x->g.job, "ONNX: a file has at most 2 GB");
     ok = ok && file_write_all(&x->g.job->diags, path, model.data, model.length);
     text_free(&model);

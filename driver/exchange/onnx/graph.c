@@ -39,13 +39,14 @@ static void write_attribute(Text *node, const OnnxAttr *attr)
                                 [ONNX_INTS] = ATTRIBUTE_TYPE_INTS,
                                 [ONNX_STRING] = ATTRIBUTE_TYPE_STRING};
     Text message = {0};
-    wire_string(&message, ATTRIBUTE_name, attr->name);
-    wire_int(&message, ATTRIBUTE_type, types[attr->kind]);
+    proto_put_string(&message, ATTRIBUTE_name, attr->name);
+    proto_put_int(&message, ATTRIBUTE_type, types[attr->kind]);
     if (attr->kind == ONNX_STRING)
-        wire_string(&message, ATTRIBUTE_s, attr->s);
+        proto_put_string(&message, ATTRIBUTE_s, attr->s);
     for (int i = 0; i < attr->n; i++)
-        wire_int(&message, attr->kind == ONNX_INT ? ATTRIBUTE_i : ATTRIBUTE_ints, attr->ints[i]);
-    wire_message(node, NODE_attribute, &message);
+        proto_put_int(&message, attr->kind == ONNX_INT ? ATTRIBUTE_i : ATTRIBUTE_ints,
+                      attr->ints[i]);
+    proto_put_message(node, NODE_attribute, &message);
 }
 
 /* The output is the last of two if the name of the first, which nothing reads, is given. */
@@ -54,16 +55,16 @@ static void write_node(OnnxGraph *g, const char *first, const char *output, cons
 {
     Text node = {0};
     for (int i = 0; i < n_args; i++)
-        wire_string(&node, NODE_input, args[i]);
+        proto_put_string(&node, NODE_input, args[i]);
     if (first)
-        wire_string(&node, NODE_output, first);
-    wire_string(&node, NODE_output, output);
-    wire_string(&node, NODE_name,
-                arena_printf(g->job->arena, "%s/%s_%d", g->scope, type, g->n_nodes++));
-    wire_string(&node, NODE_op_type, type);
+        proto_put_string(&node, NODE_output, first);
+    proto_put_string(&node, NODE_output, output);
+    proto_put_string(&node, NODE_name,
+                     arena_printf(g->job->arena, "%s/%s_%d", g->scope, type, g->n_nodes++));
+    proto_put_string(&node, NODE_op_type, type);
     for (int i = 0; i < n_attrs; i++)
         write_attribute(&node, &attrs[i]);
-    wire_message(&g->bytes, GRAPH_node, &node);
+    proto_put_message(&g->bytes, GRAPH_node, &node);
 }
 
 static const char *node_output(OnnxGraph *g, bool second, const char *type, int n_args,
@@ -129,10 +130,10 @@ static Text tensor_message(const char *name, OnnxType type, int rank, const int6
 {
     Text tensor = {0};
     for (int i = 0; i < rank; i++)
-        wire_int(&tensor, TENSOR_dims, dims[i]);
-    wire_int(&tensor, TENSOR_data_type, type);
-    wire_string(&tensor, TENSOR_name, name);
-    wire_bytes(&tensor, TENSOR_raw_data, data, bytes);
+        proto_put_int(&tensor, TENSOR_dims, dims[i]);
+    proto_put_int(&tensor, TENSOR_data_type, type);
+    proto_put_string(&tensor, TENSOR_name, name);
+    proto_put_bytes(&tensor, TENSOR_raw_data, data, bytes);
     return tensor;
 }
 
@@ -145,13 +146,13 @@ static const char *constant(OnnxGraph *g, const char *name, OnnxType type, int r
         return name;
     map_set(&g->nodes, name, (void *)name);
     Text node = {0}, attribute = {0}, tensor = tensor_message(name, type, rank, dims, data, bytes);
-    wire_string(&attribute, ATTRIBUTE_name, "value");
-    wire_int(&attribute, ATTRIBUTE_type, ATTRIBUTE_TYPE_TENSOR);
-    wire_message(&attribute, ATTRIBUTE_t, &tensor);
-    wire_string(&node, NODE_output, name);
-    wire_string(&node, NODE_op_type, "Constant");
-    wire_message(&node, NODE_attribute, &attribute);
-    wire_message(&g->bytes, GRAPH_node, &node);
+    proto_put_string(&attribute, ATTRIBUTE_name, "value");
+    proto_put_int(&attribute, ATTRIBUTE_type, ATTRIBUTE_TYPE_TENSOR);
+    proto_put_message(&attribute, ATTRIBUTE_t, &tensor);
+    proto_put_string(&node, NODE_output, name);
+    proto_put_string(&node, NODE_op_type, "Constant");
+    proto_put_message(&node, NODE_attribute, &attribute);
+    proto_put_message(&g->bytes, GRAPH_node, &node);
     return name;
 }
 
@@ -294,18 +295,18 @@ static void write_info(OnnxGraph *g, int field, const char *name, OnnxType eleme
     for (int i = 0; i < type->rank; i++) {
         Text dim = {0};
         if (dim_is_const(type->dims[i]))
-            wire_int(&dim, DIMENSION_dim_value, type->dims[i].size);
+            proto_put_int(&dim, DIMENSION_dim_value, type->dims[i].size);
         else
-            wire_string(&dim, DIMENSION_dim_param,
-                        g->module->symbols.data[type->dims[i].symbol].name);
-        wire_message(&shape, SHAPE_dim, &dim);
+            proto_put_string(&dim, DIMENSION_dim_param,
+                             g->module->symbols.data[type->dims[i].symbol].name);
+        proto_put_message(&shape, SHAPE_dim, &dim);
     }
-    wire_int(&tensor, TYPE_TENSOR_elem_type, element);
-    wire_message(&tensor, TYPE_TENSOR_shape, &shape);
-    wire_message(&whole, TYPE_tensor_type, &tensor);
-    wire_string(&info, VALUE_INFO_name, name);
-    wire_message(&info, VALUE_INFO_type, &whole);
-    wire_message(&g->bytes, field, &info);
+    proto_put_int(&tensor, TYPE_TENSOR_elem_type, element);
+    proto_put_message(&tensor, TYPE_TENSOR_shape, &shape);
+    proto_put_message(&whole, TYPE_tensor_type, &tensor);
+    proto_put_string(&info, VALUE_INFO_name, name);
+    proto_put_message(&info, VALUE_INFO_type, &whole);
+    proto_put_message(&g->bytes, field, &info);
 }
 
 bool onnx_input(OnnxGraph *g, const char *name, OnnxType element, const Type *type)
@@ -331,6 +332,6 @@ bool onnx_param(OnnxGraph *g, const char *name, DType dtype, int rank, const int
     if (!take_name(g, name))
         return false;
     Text tensor = tensor_message(name, onnx_type(dtype), rank, dims, data, bytes);
-    wire_message(&g->bytes, GRAPH_initializer, &tensor);
+    proto_put_message(&g->bytes, GRAPH_initializer, &tensor);
     return true;
 }

@@ -5,7 +5,8 @@
 #ifndef DRIVER_EXCHANGE_ONNX_GRAPH_H
 #define DRIVER_EXCHANGE_ONNX_GRAPH_H
 
-#include "driver/exchange/onnx/wire.h"
+#include "base/proto.h"
+#include "driver/formats/onnx_fields.h"
 #include "driver/session/job.h"
 #include "ir/graph.h"
 

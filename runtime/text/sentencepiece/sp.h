@@ -4,15 +4,8 @@
 #define RUNTIME_TEXT_SENTENCEPIECE_SP_H
 
 #include "runtime/text/grow.h"
+#include "runtime/text/sentencepiece/fields.h"
 #include "runtime/text/trie.h"
-
-typedef enum SpType { SP_NORMAL = 1, SP_UNKNOWN, SP_CONTROL, SP_USER, SP_UNUSED, SP_BYTE } SpType;
-typedef enum SpKind { SP_UNIGRAM = 1, SP_BPE, SP_WORD, SP_CHAR } SpKind;
-
-/* Fields of the model, of those that SentencePiece reserves for extensions: how many pieces have an
- * id (runtime/data/marian_vocab.h); whether the names of control pieces in a text are these pieces,
- * as in a tokenizer.json. */
-enum { SP_LISTED_FIELD = 200, SP_SPECIALS_FIELD = 201 };
 
 typedef struct SpPiece {
     const char *text; /* in the model's bytes */
@@ -41,7 +34,7 @@ typedef struct SpModel {
     SpPiece *pieces;
     int32_t size;
     int32_t listed; /* pieces from this index on have no id: text cut into them is unknown */
-    bool is_listed; /* the model has SP_LISTED_FIELD */
+    bool is_listed; /* the model has SP_MODEL_listed */
     Trie known;     /* normal, user-defined and unused pieces */
     Trie reserved;  /* the others */
     Trie user;      /* user-defined ones: never cut, never normalized */

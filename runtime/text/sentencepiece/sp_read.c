@@ -1,7 +1,7 @@
 /* SentencePiece models from their bytes: the fields of ModelProto (sentencepiece_model.proto)
  * that encoding and decoding need, checked as the library checks them. */
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/text/sentencepiece/proto.h"
+#include "base/proto.h"
 #include "runtime/text/sentencepiece/sp.h"
 
 #include <float.h>
@@ -34,12 +34,12 @@ static bool read_piece(Reading *r, const ProtoField *from)
     ProtoField f;
     SpPiece piece = {.text = "", .type = SP_NORMAL};
     while (proto_next(&message, &f)) {
-        if (f.number == 1 && f.kind == PROTO_BYTES && f.size <= UINT32_MAX) {
+        if (f.number == SP_PIECE_piece && f.kind == PROTO_BYTES && f.size <= UINT32_MAX) {
             piece.text = f.bytes;
             piece.length = (uint32_t)f.size;
-        } else if (f.number == 2 && f.kind == PROTO_4) {
+        } else if (f.number == SP_PIECE_score && f.kind == PROTO_4) {
             piece.score = proto_float(&f);
-        } else if (f.number == 3 && f.kind == PROTO_VARINT && f.value >= SP_NORMAL &&
+        } else if (f.number == SP_PIECE_type && f.kind == PROTO_VARINT && f.value >= SP_NORMAL &&
                    f.value <= SP_BYTE) {
             piece.type = (unsigned char)f.value;
         }
@@ -59,19 +59,21 @@ static bool read_trainer(Reading *r, const ProtoField *from)
     SpModel *m = r->model;
     while (proto_next(&message, &f)) {
         SpText text = {f.bytes, f.size};
-        if (f.kind == PROTO_VARINT && f.number == 3 && f.value >= SP_UNIGRAM && f.value <= SP_CHAR)
+        if (f.kind == PROTO_VARINT && f.number == SP_TRAINER_model_type && f.value >= SP_UNIGRAM &&
+            f.value <= SP_CHAR)
             m->kind = (SpKind)f.value;
-        else if (f.kind == PROTO_VARINT && f.number == 24)
+        else if (f.kind == PROTO_VARINT && f.number == SP_TRAINER_treat_whitespace_as_suffix)
             m->normalizer.as_suffix = f.value;
-        else if (f.kind == PROTO_VARINT && f.number == 35)
+        else if (f.kind == PROTO_VARINT && f.number == SP_TRAINER_byte_fallback)
             m->byte_fallback = f.value;
-        else if (f.kind == PROTO_BYTES && f.number == 44)
+        else if (f.kind == PROTO_BYTES && f.number == SP_TRAINER_unk_surface)
             m->unk_surface = (SpText){f.bytes, strnlen(f.bytes, f.size)};
-        else if (f.kind == PROTO_BYTES && f.size && f.number >= 45 && f.number <= 48)
-            *(f.number == 45   ? &m->unk_piece
-              : f.number == 46 ? &m->bos_piece
-              : f.number == 47 ? &m->eos_piece
-                               : &m->pad_piece) = text;
+        else if (f.kind == PROTO_BYTES && f.size && f.number >= SP_TRAINER_unk_piece &&
+                 f.number <= SP_TRAINER_pad_piece)
+            *(f.number == SP_TRAINER_unk_piece   ? &m->unk_piece
+              : f.number == SP_TRAINER_bos_piece ? &m->bos_piece
+              : f.number == SP_TRAINER_eos_piece ? &m->eos_piece
+                                                 : &m->pad_piece) = text;
     }
     return whole(r, &message);
 }
@@ -99,28 +101,27 @@ static bool read_normalizer(Reading *r, SpNormalizer *normalizer, const ProtoFie
     Proto message = proto_message(from->bytes, from->size);
     ProtoField f;
     while (proto_next(&message, &f)) {
-        if (f.kind == PROTO_BYTES && f.number == 2 && !read_rules(r, normalizer, &f))
+        if (f.kind == PROTO_BYTES && f.number == SP_NORMALIZER_precompiled_charsmap &&
+            !read_rules(r, normalizer, &f))
             return false;
         if (f.kind != PROTO_VARINT)
             continue;
-        if (f.number == 3)
+        if (f.number == SP_NORMALIZER_add_dummy_prefix)
             normalizer->dummy_prefix = f.value;
-        else if (f.number == 4)
+        else if (f.number == SP_NORMALIZER_remove_extra_whitespaces)
             normalizer->remove_extra = f.value;
-        else if (f.number == 5)
+        else if (f.number == SP_NORMALIZER_escape_whitespaces)
             normalizer->escape = f.value;
     }
     return whole(r, &message);
 }
-
-enum { MODEL_PIECES = 1, MODEL_TRAINER = 2, MODEL_NORMALIZER = 3, MODEL_DENORMALIZER = 5 };
 
 /* Room for the pieces of the model. */
 static bool make_pieces(Reading *r, Proto message)
 {
     size_t n = 0;
     for (ProtoField f; proto_next(&message, &f);)
-        n += f.number == MODEL_PIECES && f.kind == PROTO_BYTES;
+        n += f.number == SP_MODEL_pieces && f.kind == PROTO_BYTES;
     if (n > MOST_PIECES)
         return sp_refuse(r, "it has too many pieces");
     r->model->pieces = ARENA_ARRAY(r->model->arena, SpPiece, n);
@@ -135,19 +136,19 @@ static bool read_fields(Reading *r, const void *bytes, size_t size)
     bool ok = make_pieces(r, message);
     uint64_t listed = 0;
     while (ok && proto_next(&message, &f)) {
-        if (f.kind == PROTO_VARINT && f.number == SP_LISTED_FIELD)
+        if (f.kind == PROTO_VARINT && f.number == SP_MODEL_listed)
             listed = f.value;
-        if (f.kind == PROTO_VARINT && f.number == SP_SPECIALS_FIELD)
+        if (f.kind == PROTO_VARINT && f.number == SP_MODEL_specials)
             m->reads_specials = f.value;
         if (f.kind != PROTO_BYTES)
             continue;
-        if (f.number == MODEL_PIECES)
+        if (f.number == SP_MODEL_pieces)
             ok = read_piece(r, &f);
-        else if (f.number == MODEL_TRAINER)
+        else if (f.number == SP_MODEL_trainer_spec)
             ok = read_trainer(r, &f);
-        else if (f.number == MODEL_NORMALIZER)
+        else if (f.number == SP_MODEL_normalizer_spec)
             ok = read_normalizer(r, &m->normalizer, &f);
-        else if (f.number == MODEL_DENORMALIZER)
+        else if (f.number == SP_MODEL_denormalizer_spec)
             ok = read_normalizer(r, &m->denormalizer, &f);
     }
     m->is_listed = listed;

@@ -1,5 +1,5 @@
 /* Reading the wire format. */
-#include "runtime/text/sentencepiece/proto.h"
+#include "base/proto.h"
 
 #include <string.h>
 
@@ -64,6 +64,14 @@ bool proto_next(Proto *proto, ProtoField *field)
         return false;
     proto->bad = !read_field(proto, field);
     return !proto->bad;
+}
+
+bool proto_next_varint(Proto *packed, uint64_t *value)
+{
+    if (packed->bad || packed->at == packed->end)
+        return false;
+    packed->bad = !read_varint(packed, value);
+    return !packed->bad;
 }
 
 float proto_float(const ProtoField *field)
