@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 
+#include "base/byte_source.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -179,23 +181,6 @@ const char *file_own_error(int error)
 
 /* ---- reading whole ---- */
 
-/* How many of `size` bytes there were; -1: errno says why not. */
-static int64_t read_bytes_of(int fd, char *to, uint64_t size)
-{
-    uint64_t length = 0;
-    while (length < size) {
-        const ssize_t n = read(fd, to + length, (size_t)(size - length));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        length += (uint64_t)n;
-    }
-    return (int64_t)length;
-}
-
 const Source *file_read_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path,
                                size_t max_bytes)
 {
@@ -203,13 +188,14 @@ const Source *file_read_within(Diagnostics *diags, Arena *arena, FileReach reach
     const int fd = file_open_within(diags, reach, path, max_bytes, &size);
     if (fd < 0)
         return NULL;
+    ByteSource bytes;
     Source *source = ARENA_NEW(arena, Source);
     char *text = arena_alloc(arena, (size_t)size + 1);
-    const int64_t length = read_bytes_of(fd, text, size);
-    if (length < 0)
-        diag_errno(diags, "read", path, errno);
-    close(fd);
-    if (length < 0)
+    byte_source_of(&bytes, fd);
+    const int64_t length = byte_source_fill(&bytes, text, size);
+    const bool ok = byte_source_check(&bytes, diags, path);
+    byte_source_close(&bytes);
+    if (!ok)
         return NULL;
     *source = (Source){.path = arena_strdup(arena, path), .text = text, .length = (size_t)length};
     return source;

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "codegen/build_id.h"
 
+#include "base/byte_source.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -68,12 +70,11 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *data)
 
 static void add_bytes(Sha256 *sha, const char *path)
 {
-    unsigned char bytes[1 << 16];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    for (ssize_t n; fd >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0;)
-        sha256_add(sha, bytes, (size_t)n);
-    if (fd >= 0)
-        close(fd);
+    ByteSource s;
+    if (byte_source_open(&s, path))
+        for (; byte_source_more(&s, BYTE_BLOCK); byte_source_pass(&s, s.length))
+            sha256_add(sha, s.data, s.length);
+    byte_source_close(&s);
 }
 
 static void add_id(Sha256 *sha, const NoteSearch *search)

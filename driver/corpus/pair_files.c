@@ -3,7 +3,7 @@
 #include "driver/corpus/pair_files.h"
 
 #include "base/machine.h"
-#include "driver/corpus/table_bytes.h"
+#include "base/record_cutter.h"
 #include "runtime/data/tmx.h"
 
 #include <string.h>
@@ -57,45 +57,33 @@ bool pair_file_has_beginning(const char *path)
 }
 
 /* Whole records of a file that is open. */
-static const Source *cut_beginning(Job *job, Diagnostics *diags, TableBytes *file, RecordCut *cut,
+static const Source *cut_beginning(Job *job, const char *path, RecordCutter *cutter,
                                    const TextList *columns)
 {
-    enum { MOST_RECORDS = 10000, MOST_BYTES = 1 << 20 };
-    if (!record_cut_open(cut, file, diags))
-        return NULL;
+    const RecordPart part = {.records = 10000, .bytes = 1 << 20, .waits = true};
+    const ByteSource *bytes = &cutter->source;
+    byte_source_look(&cutter->source, 1);
     Source *begin = ARENA_NEW(job->arena, Source);
-    *begin = (Source){.path = file->path,
-                      .text = arena_strndup(job->arena, cut->length ? cut->data : "", cut->length),
-                      .length = cut->length};
-    const TableFormat format = format_of(file->path, columns, begin);
-    const RecordLimits limits = {.records = MOST_RECORDS,
-                                 .bytes = MOST_BYTES,
-                                 .longest = 2 * (size_t)LINE_LIMIT,
-                                 .has_quotes = format == TABLE_CSV,
-                                 .ends_empty = table_is_conll(format),
-                                 .waits = true};
-    size_t bytes;
-    if (!record_cut_read(cut, file, diags, &limits, &bytes))
+    *begin =
+        (Source){.path = path,
+                 .text = arena_strndup(job->arena, bytes->length ? bytes->data : "", bytes->length),
+                 .length = bytes->length};
+    record_cutter_begin(cutter, table_record_rule(format_of(path, columns, begin), 0, 0));
+    if (!record_part(cutter, &part, &begin->length))
         return NULL;
-    begin->text = arena_strndup(job->arena, bytes ? cut->data : "", bytes);
-    begin->length = bytes;
+    begin->text = arena_strndup(job->arena, begin->length ? bytes->data : "", begin->length);
     return begin;
 }
 
 const Source *pair_file_beginning(Job *job, const char *path, const TextList *columns,
                                   PairFields *fields)
 {
-    Diagnostics unseen;
-    TableBytes file;
-    RecordCut cut = {0};
-    const Source *begin = NULL;
-    diag_init(&unseen, job->arena);
-    if (!pair_file_has_beginning(path))
+    RecordCutter cutter;
+    if (!pair_file_has_beginning(path) || !byte_source_open(&cutter.source, path))
         return NULL;
-    if (table_bytes_open(&file, &unseen, path, false))
-        begin = cut_beginning(job, &unseen, &file, &cut, columns);
-    table_bytes_close(&file);
-    record_cut_free(&cut);
+    byte_source_unpack(&cutter.source);
+    const Source *begin = cut_beginning(job, path, &cutter, columns);
+    record_cutter_close(&cutter);
     if (begin)
         *fields = choose_fields(job, path, columns, begin);
     return begin;

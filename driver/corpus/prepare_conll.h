@@ -2,11 +2,12 @@
 #ifndef DRIVER_CORPUS_PREPARE_CONLL_H
 #define DRIVER_CORPUS_PREPARE_CONLL_H
 
+#include "base/record_cutter.h"
 #include "driver/corpus/prepare_parts.h"
 
-/* Cuts the part, which has one file, and counts its records. `hash`: room for the file's SHA-256,
- * which the part's text gets with its bytes unless they are known. May be called by several threads
- * at once, each with its own part. */
-void prepare_scan_conll(const PrepareOptions *options, TextPart *part, char *hash);
+/* Cuts the part, whose one file the cutter reads, and counts its records. What cannot be read is a
+ * problem of the cutter's source. May be called by several threads at once, each with its own
+ * part. */
+void prepare_cut_conll(const PrepareOptions *options, TextPart *part, RecordCutter *cutter);
 
 #endif

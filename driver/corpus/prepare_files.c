@@ -2,12 +2,12 @@
 #define _GNU_SOURCE
 #include "driver/corpus/prepare_files.h"
 
+#include "base/byte_source.h"
 #include "base/file.h"
 #include "base/machine.h"
 #include "base/sha256.h"
 #include "base/temporary.h"
 #include "driver/corpus/table_stream.h"
-#include "runtime/data/packed_text.h"
 #include "runtime/data/tmx.h"
 
 #include <errno.h>
@@ -123,73 +123,67 @@ int prepare_file_open(const char *path, int *error)
     return -1;
 }
 
-/* Writes what a compressed file holds; false after an error. */
-static bool unpack(Job *job, const PrepareOptions *o, const char *name, PackedText *packed, int to)
+/* PackedHash: the hash and length of a compressed file as it is. */
+typedef struct PackedHash {
+    Sha256 sha;
+    int64_t bytes;
+} PackedHash;
+
+static void hash_packed(void *context, const void *bytes, size_t n)
 {
-    char *buffer = memory_resized(NULL, CHUNK);
+    PackedHash *hash = context;
+    sha256_add(&hash->sha, bytes, n);
+    hash->bytes += (int64_t)n;
+}
+
+/* Writes what a compressed file holds; false after an error. */
+static bool write_unpacked(Job *job, const PrepareOptions *o, const char *name, ByteSource *from,
+                           int to)
+{
     int64_t bytes = 0;
-    ssize_t n;
-    int error;
     bool ok = true;
-    while ((n = packed_text_read(packed, buffer, CHUNK)) > 0 && ok) {
-        ok = file_put(to, buffer, (size_t)n);
-        bytes += n;
+    while (ok && (from->length || byte_source_more(from, CHUNK))) {
+        ok = file_put(to, from->data, from->length);
+        bytes += (int64_t)from->length;
+        byte_source_pass(from, from->length);
     }
     if (!ok)
         diag_errno(&job->diags, "write into", o->folder, errno);
-    const char *problem = n < 0 ? packed_text_problem(packed, &error) : NULL;
-    if (problem)
-        diag_file(&job->diags, "read", name, "%s", problem);
-    else if (n < 0)
-        diag_errno(&job->diags, "read", name, error);
-    free(buffer);
+    if (!ok || !byte_source_check(from, &job->diags, name))
+        return false;
     Text size = {0};
     text_bytes(&size, bytes);
-    if (ok && n == 0)
-        diag_remark(&job->diags, (Loc){0},
-                    "%s is unpacked into %s, where its text takes %s as long as this runs", name,
-                    o->folder, size.data);
+    diag_remark(&job->diags, (Loc){0},
+                "%s is unpacked into %s, where its text takes %s as long as this runs", name,
+                o->folder, size.data);
     text_free(&size);
-    return ok && n == 0;
-}
-
-/* Records bytes and SHA-256 of a file as it is. */
-static bool hash_packed(Job *job, int fd, PreparedText *text)
-{
-    char *buffer = memory_resized(NULL, CHUNK),
-         *hash = arena_alloc(job->arena, 2 * SHA256_BYTES + 1);
-    Sha256 sha;
-    ssize_t n;
-    sha256_init(&sha);
-    while ((n = read(fd, buffer, CHUNK)) > 0) {
-        sha256_add(&sha, buffer, (size_t)n);
-        text->bytes += n;
-    }
-    sha256_finish_text(&sha, hash);
-    text->sha256 = hash;
-    free(buffer);
-    return n == 0;
+    return true;
 }
 
 bool prepare_file_unpack(Job *job, const PrepareOptions *o, TextPart *part, int k)
 {
-    char begin[PACKED_BEGIN];
-    int error, fd = part->is_made[k] ? -1 : prepare_file_open(part->read[k], &error), to = -1;
-    const ssize_t n = fd < 0 ? 0 : read(fd, begin, sizeof begin);
+    ByteSource source = {.fd = -1};
+    PackedHash hash = {.bytes = 0};
+    int error, fd = part->is_made[k] ? -1 : prepare_file_open(part->read[k], &error);
     bool ok = true;
-    if (n > 0 && packed_text_program(begin, (size_t)n)) {
-        ok = !lseek(fd, 0, SEEK_SET) && hash_packed(job, fd, &part->text[k]) &&
-             lseek(fd, (off_t)n, SEEK_SET) == n;
-        if (!ok)
-            diag_errno(&job->diags, "read", part->name[k], errno);
-        to = ok ? make_file(job, o, part, k) : -1;
-        PackedText *packed = to < 0 ? NULL : packed_text_open(begin, (size_t)n, fd);
-        ok = packed && unpack(job, o, part->name[k], packed, to);
-        packed_text_close(packed);
+    if (fd < 0)
+        return true;
+    sha256_init(&hash.sha);
+    byte_source_of(&source, fd);
+    byte_source_unpack(&source);
+    source.observe = hash_packed;
+    source.context = &hash;
+    byte_source_look(&source, 1);
+    if (source.is_packed) {
+        const int to = make_file(job, o, part, k);
+        ok = to >= 0 && write_unpacked(job, o, part->name[k], &source, to);
+        if (to >= 0)
+            close(to);
+        char *text = arena_alloc(job->arena, 2 * SHA256_BYTES + 1);
+        sha256_finish_text(&hash.sha, text);
+        part->text[k].sha256 = text;
+        part->text[k].bytes = hash.bytes;
     }
-    if (fd >= 0)
-        close(fd);
-    if (to >= 0)
-        close(to);
+    byte_source_close(&source);
     return ok;
 }

@@ -7,87 +7,38 @@
 #include "driver/run/column_words.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static LineLimits limits_of(const PrepareOptions *o) { return (LineLimits){.line = o->line_limit}; }
 
 /* ---- the head ---- */
-
-/* Bytes of the file from `at` on, at most n; how many, or -1 and errno. */
-static int64_t read_bytes(const char *path, int64_t at, int64_t n, char *out)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int64_t done = 0;
-    ssize_t got = fd < 0 ? -1 : 1;
-    while (got > 0 && done < n) {
-        got = pread(fd, out + done, (size_t)(n - done), (off_t)(at + done));
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            done += got;
-    }
-    const int error = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = error;
-    return got < 0 ? -1 : done;
-}
-
-/* The end of CoNLL's records in n bytes: behind the last empty line; 0: there is none. */
-static int64_t end_of_blocks(const char *text, int64_t n)
-{
-    for (int64_t end = n; end > 1; end--) {
-        const int64_t before = end >= 2 && text[end - 2] == '\r' ? end - 3 : end - 2;
-        if (text[end - 1] == '\n' && before >= 0 && text[before] == '\n')
-            return end;
-    }
-    return 0;
-}
-
-/* The end of the first record of n bytes, of CoNLL's columns of several: behind a line break; 0:
- * they have no end of it. */
-static int64_t end_of_record(const char *text, int64_t n, TableFormat format)
-{
-    bool in_quotes = false;
-    if (table_is_conll(format))
-        return end_of_blocks(text, n);
-    for (int64_t i = 0; i < n; i++) {
-        in_quotes ^= format == TABLE_CSV && text[i] == '"';
-        if (text[i] == '\n' && !in_quotes)
-            return i + 1;
-    }
-    return 0;
-}
 
 /* The file up to the end of its first record; as much as a record may have, if that is longer.
  * NULL after an error. */
 static const Source *read_beginning(Job *job, const PrepareOptions *o, const TextPart *part,
                                     TableFormat *format)
 {
-    enum { FIRST = 1 << 16 };
-    const int64_t most = 2 * (o->line_limit ? o->line_limit : LINE_LIMIT) + FIRST;
+    enum { MORE = 1 << 16 };
+    static const RecordPart first = {.records = 1, .bytes = SIZE_MAX, .waits = true};
+    const char *name = part->name[0];
+    RecordCutter cutter;
+    ByteSource *bytes = &cutter.source;
     Source *source = ARENA_NEW(job->arena, Source);
-    for (int64_t room = FIRST;; room *= 4) {
-        char *text = arena_alloc(job->arena, (size_t)room + 1);
-        const int64_t n = read_bytes(part->read[0], 0, room, text);
-        if (n < 0) {
-            diag_errno(&job->diags, "read", part->name[0], errno);
-            return NULL;
-        }
-        text[n] = 0;
-        *source = (Source){.path = part->name[0], .text = text, .length = (size_t)n};
-        *format = table_format(part->name[0], source);
-        const int64_t end = end_of_record(text, n, *format);
-        if (end)
-            source->length = (size_t)end;
-        if (end || n < room || n > most)
-            return source;
+    if (!byte_source_open(bytes, part->read[0])) {
+        diag_errno(&job->diags, "read", name, errno);
+        return NULL;
     }
+    byte_source_look(bytes, 1);
+    *source = (Source){.path = name, .text = bytes->data, .length = bytes->length};
+    *format = table_format(name, source);
+    record_cutter_begin(&cutter, table_record_rule(*format, o->line_limit, MORE));
+    const bool ok = record_part(&cutter, &first, &source->length) ||
+                    byte_source_check(bytes, &job->diags, name);
+    source->text = arena_strndup(job->arena, source->length ? bytes->data : "", source->length);
+    record_cutter_close(&cutter);
+    return ok ? source : NULL;
 }
 
 const TablePart *table_part_open(Job *job, const PrepareOptions *o, const TextPart *part)
@@ -121,15 +72,20 @@ int64_t table_part_record_bytes(const TablePart *table, int n_fields)
 static const Source *read_cut(Diagnostics *diags, Arena *arena, const TextPart *part,
                               const TextCut *cut)
 {
+    ByteSource bytes;
     char *text = arena_alloc(arena, (size_t)cut->bytes + 1);
-    const int64_t n = read_bytes(part->read[0], cut->at[0], cut->bytes, text);
-    text[cut->bytes] = 0;
-    if (n < 0)
+    if (!byte_source_open(&bytes, part->read[0]) || !byte_source_seek(&bytes, cut->at[0])) {
         diag_errno(diags, "read", part->name[0], errno);
-    else if (n < cut->bytes)
+        byte_source_close(&bytes);
+        return NULL;
+    }
+    const int64_t n = byte_source_fill(&bytes, text, (size_t)cut->bytes);
+    if (byte_source_check(&bytes, diags, part->name[0]) && n < cut->bytes)
         diag_file(diags, "read", part->name[0], TEXT_CHANGED);
+    byte_source_close(&bytes);
     if (n < cut->bytes)
         return NULL;
+    text[cut->bytes] = 0;
     Source *source = ARENA_NEW(arena, Source);
     *source = (Source){.path = part->name[0],
                        .text = text,

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/record_cutter.h"
 #include "base/sha256.h"
 #include "base/team.h"
 #include "driver/corpus/prepare_conll.h"
@@ -13,12 +14,8 @@
 #include "runtime/data/tmx.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- which texts ---- */
@@ -77,100 +74,52 @@ static bool name_parts(Job *job, const PrepareOptions *o, TextParts *parts)
 
 /* ---- scanning ---- */
 
-enum { CHUNK = 1 << 20 };
-
-/* Scan
- *   begin, end   of what is in the buffer and not yet passed
- *   at, lines    bytes and lines passed
- *   in_quotes    of CSV: the record is in a field in quotes, which began at open_at */
+/* Scan: a file whose records are counted, and whose bytes are hashed. */
 typedef struct Scan {
-    int fd;
-    size_t begin, end;
-    int64_t at, lines, line_limit, open_at;
-    bool is_csv, in_quotes;
+    RecordCutter cutter;
     Sha256 sha;
-    char buffer[CHUNK];
 } Scan;
 
-static bool fill(Scan *scan, TextPart *part, int k)
+static void hash_block(void *sha, const void *bytes, size_t n) { sha256_add(sha, bytes, n); }
+
+static void note_problem(TextPart *part, int k, int error)
 {
-    ssize_t n;
-    do
-        n = read(scan->fd, scan->buffer, CHUNK);
-    while (n < 0 && errno == EINTR);
-    if (n < 0) {
-        part->error = errno;
-        part->problem = part->name[k];
+    part->error = error ? error : EIO;
+    part->problem = part->name[k];
+}
+
+static Scan *open_scan(const PrepareOptions *o, TextPart *part, int k)
+{
+    int error;
+    const int fd = prepare_file_open(part->read[k], &error);
+    if (fd < 0) {
+        note_problem(part, k, error);
+        return NULL;
     }
-    scan->begin = 0;
-    scan->end = n > 0 ? (size_t)n : 0;
-    sha256_add(&scan->sha, scan->buffer, scan->end);
-    return n > 0;
-}
-
-/* Passes a byte order mark, which is no line. */
-static void pass_mark(Scan *scan, TextPart *part, int k)
-{
-    if (!fill(scan, part, k) || scan->end < 3 || memcmp(scan->buffer, "\xEF\xBB\xBF", 3))
-        return;
-    scan->begin = 3;
-    scan->at = 3;
-}
-
-static void pass_quotes(Scan *scan, const char *from, size_t n)
-{
-    const char *end = from + n;
-    for (const char *at = from; (at = memchr(at, '"', (size_t)(end - at))); at++) {
-        scan->in_quotes = !scan->in_quotes;
-        scan->open_at = scan->at + (at - from);
-    }
-}
-
-/* Passes a line of file k with its end; false: there is none any more, or (part->error) it cannot
- * be read. */
-static bool pass_line(Scan *scan, TextPart *part, int k)
-{
-    int64_t start = scan->at;
-    for (;;) {
-        if (scan->begin == scan->end && !fill(scan, part, k))
-            return !part->error && scan->at > start;
-        const char *from = scan->buffer + scan->begin;
-        const char *newline = memchr(from, '\n', scan->end - scan->begin);
-        size_t n = newline ? (size_t)(newline + 1 - from) : scan->end - scan->begin;
-        if (scan->is_csv)
-            pass_quotes(scan, from, n);
-        scan->begin += n;
-        scan->at += (int64_t)n;
-        if (newline)
-            return true;
-    }
-}
-
-static Scan *open_scan(const TextPart *part, int k, int64_t line_limit, int *error)
-{
     Scan *scan = memory_zeroed(1, sizeof *scan);
+    ByteSource *source = &scan->cutter.source;
     sha256_init(&scan->sha);
-    scan->is_csv = part->table && part->table->head.format == TABLE_CSV;
-    scan->line_limit = line_limit ? line_limit : LINE_LIMIT;
-    scan->fd = prepare_file_open(part->read[k], error);
-    if (scan->fd >= 0)
-        return scan;
-    free(scan);
-    return NULL;
+    byte_source_of(source, fd);
+    source->observe = hash_block;
+    source->context = &scan->sha;
+    record_cutter_begin(
+        &scan->cutter, part->table ? table_record_rule(part->table->head.format, o->line_limit,
+                                                       PREPARE_SHARD_BYTES)
+                                   : (RecordRule){.longest = (size_t)line_limit_of(o->line_limit)});
+    return scan;
 }
 
-/* Passes a line, or a record of CSV: it ends with the first line that ends in no quotes. (Where
- * quotes are longer than any field may be, the record is bad, and ends as well.) */
+/* Passes a line, or a record of a table; false: there is none any more, or (part->error) the file
+ * cannot be read. */
 static bool pass_record(Scan *scan, TextPart *part, int k)
 {
-    const int64_t start = scan->at;
-    scan->in_quotes = false;
-    do {
-        if (!pass_line(scan, part, k))
-            return !part->error && scan->at > start;
-        scan->lines++;
-    } while (scan->in_quotes && scan->at - scan->open_at <= scan->line_limit + 2);
-    return true;
+    Record record;
+    const RecordStatus status = record_next(&scan->cutter, &record);
+    if (status == RECORD_READ)
+        record_skip(&scan->cutter);
+    if (status == RECORD_FAILED)
+        note_problem(part, k, scan->cutter.source.error);
+    return status == RECORD_READ;
 }
 
 void text_part_add_cut(TextPart *part, const TextCut *cut)
@@ -184,22 +133,20 @@ void text_part_add_cut(TextPart *part, const TextCut *cut)
 
 static int64_t passed(const TextPart *part, Scan *const scans[2])
 {
-    return scans[0]->at + (part->n == 2 ? scans[1]->at : 0);
+    return scans[0]->cutter.at + (part->n == 2 ? scans[1]->cutter.at : 0);
 }
 
 /* A cut that begins here. */
 static TextCut begin_cut(const TextPart *part, Scan *const scans[2])
 {
-    return (TextCut){.line = scans[0]->lines,
-                     .at = {scans[0]->at, part->n == 2 ? scans[1]->at : 0}};
+    return (TextCut){.line = scans[0]->cutter.line,
+                     .at = {scans[0]->cutter.at, part->n == 2 ? scans[1]->cutter.at : 0}};
 }
 
 /* Goes through all lines or records; `lines_a_shard` 0: by bytes. */
 static void scan_lines(TextPart *part, Scan *scans[2], int64_t lines_a_shard)
 {
     bool more[2] = {true, part->n == 2};
-    for (int k = 0; k < part->n; k++)
-        pass_mark(scans[k], part, k);
     if (part->table && part->table->head.lines)
         pass_record(scans[0], part, 0);
     const bool is_first = !part->table || !part->table->head.lines;
@@ -222,8 +169,12 @@ static void scan_lines(TextPart *part, Scan *scans[2], int64_t lines_a_shard)
 }
 
 /* Tensors are cut by their rows. */
-static void cut_tensors(const PrepareOptions *o, TextPart *part)
+static void cut_tensors(const PrepareOptions *o, TextPart *part, RecordCutter *cutter)
 {
+    for (ByteSource *s = &cutter->source; byte_source_more(s, BYTE_BLOCK);) {
+        cutter->at += (int64_t)s->length;
+        byte_source_pass(s, s->length);
+    }
     const int64_t bytes = table_part_record_bytes(part->table, o->table->fields.n),
                   most = o->rows_per_shard             ? o->rows_per_shard
                          : bytes < PREPARE_SHARD_BYTES ? PREPARE_SHARD_BYTES / bytes
@@ -242,34 +193,36 @@ typedef struct Scanning {
     char (*hashes)[2][2 * SHA256_BYTES + 1];
 } Scanning;
 
+/* Cuts the part, and counts its records. */
+static void cut_part(const PrepareOptions *o, TextPart *part, Scan *scans[2])
+{
+    RecordCutter *first = &scans[0]->cutter;
+    if (part->table && part->table->tensors)
+        cut_tensors(o, part, first);
+    else if (part->table && table_is_conll(part->table->head.format))
+        prepare_cut_conll(o, part, first);
+    else
+        scan_lines(part, scans, o->rows_per_shard);
+    if (byte_source_problem(&first->source))
+        note_problem(part, 0, first->source.error);
+}
+
 static void scan_part(const void *context, int64_t index)
 {
     const Scanning *s = context;
     TextPart *part = &s->parts[index];
     Scan *scans[2] = {0};
-    const PrepareOptions *o = s->options;
-    const bool is_tensors = part->table && part->table->tensors;
-    if (part->table && !is_tensors && table_is_conll(part->table->head.format)) {
-        prepare_scan_conll(o, part, s->hashes[index][0]);
-        return;
-    }
     for (int k = 0; k < part->n && !part->error; k++)
-        if (!(scans[k] = open_scan(part, k, o->line_limit, &part->error)))
-            part->problem = part->name[k];
-    if (!part->error && is_tensors)
-        while (fill(scans[0], part, 0))
-            scans[0]->at += (int64_t)scans[0]->end;
-    else if (!part->error)
-        scan_lines(part, scans, o->rows_per_shard);
-    if (is_tensors)
-        cut_tensors(o, part);
+        scans[k] = open_scan(s->options, part, k);
+    if (!part->error)
+        cut_part(s->options, part, scans);
     for (int k = 0; k < part->n && scans[k]; k++) {
         if (!part->is_made[k]) { /* what was made of a file has that file's */
             sha256_finish_text(&scans[k]->sha, s->hashes[index][k]);
             part->text[k].sha256 = s->hashes[index][k];
-            part->text[k].bytes = scans[k]->at;
+            part->text[k].bytes = scans[k]->cutter.at;
         }
-        close(scans[k]->fd);
+        record_cutter_close(&scans[k]->cutter);
         free(scans[k]);
     }
 }

@@ -2,18 +2,18 @@
 #define _GNU_SOURCE
 #include "driver/corpus/table_stream.h"
 
-#include "driver/corpus/table_bytes.h"
+#include "base/record_cutter.h"
 #include "runtime/data/table.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* TableStream
- *   files        where the bytes of each file are from; has_none: of tensors, which are mapped
+ *   files        the records of each file; closed: of tensors, which are mapped
  *   file         number of the file that is being read
  *   takes_lines  a file may be lines; is_lines: this one is
  *   has_head     the head of this one is found
- *   cut          bytes that are read and in no part yet
  *   records      of the file; left_out: its lines that are in none; told: files whose count of
  *                those has been told
  *   part         memory of the records that were given last; part_records, part_bytes: how many
@@ -25,12 +25,11 @@ struct TableStream {
     const TableFields *fields;
     TableStreamOptions options;
     LineLimits limits;
-    TableBytes *files;
+    RecordCutter *files;
     size_t file;
     bool takes_lines, is_lines, has_head, has_fault;
     TableHead head;
     TableFormat format;
-    RecordCut cut;
     int64_t records, left_out;
     size_t told;
     Arena *part;
@@ -41,11 +40,37 @@ struct TableStream {
 
 static const char *path_of(const TableStream *s) { return s->paths->data[s->file]; }
 
+/* The file that is being read. */
+static RecordCutter *cutter_of(const TableStream *s) { return &s->files[s->file]; }
+
 static bool is_named_table(const TextList *paths)
 {
     for (size_t i = 0; i < paths->count; i++)
         if (table_file_is_named(paths->data[i]))
             return true;
+    return false;
+}
+
+/* Before the first record of a file, or behind the last file. */
+static void begin_file(TableStream *s, size_t file)
+{
+    s->file = file;
+    s->has_head = s->is_lines = false;
+    s->records = s->left_out = 0;
+    if (file < s->paths->count)
+        record_cutter_begin(cutter_of(s), (RecordRule){.longest = 0});
+}
+
+/* False after an error. */
+static bool open_table_file(TableStream *s, size_t i)
+{
+    ByteSource *source = &s->files[i].source;
+    const char *path = s->paths->data[i];
+    if (byte_source_open(source, path) && (!s->options.rewinds || byte_source_keep(source))) {
+        byte_source_unpack(source);
+        return true;
+    }
+    diag_errno(&s->job->diags, "read", path, errno);
     return false;
 }
 
@@ -66,23 +91,15 @@ TableStream *table_stream_open(Job *job, const TextList *paths, const TableField
                        .files = memory_zeroed(paths->count + 1, sizeof *s->files)};
     bool ok = true;
     for (size_t i = 0; i < paths->count; i++)
-        s->files[i] = (TableBytes){.fd = -1};
+        s->files[i].source.fd = -1;
     for (size_t i = 0; ok && i < paths->count; i++)
-        ok = table_file_is_tensors(paths->data[i]) ||
-             table_bytes_open(&s->files[i], &job->diags, paths->data[i], options->rewinds);
-    if (ok)
+        ok = table_file_is_tensors(paths->data[i]) || open_table_file(s, i);
+    if (ok) {
+        begin_file(s, 0);
         return s;
+    }
     table_stream_close(s);
     return NULL;
-}
-
-/* Before the first record of a file. */
-static void begin_file(TableStream *s, size_t file)
-{
-    s->file = file;
-    s->has_head = s->is_lines = false;
-    s->records = s->left_out = 0;
-    record_cut_begin(&s->cut);
 }
 
 void table_stream_keep(TableStream *s)
@@ -97,9 +114,8 @@ void table_stream_close(TableStream *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->paths->count; i++)
-        table_bytes_close(&s->files[i]);
+        record_cutter_close(&s->files[i]);
     table_stream_keep(s);
-    record_cut_free(&s->cut);
     free(s->files);
     free(s);
 }
@@ -107,8 +123,11 @@ void table_stream_close(TableStream *s)
 bool table_stream_rewind(TableStream *s)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < s->paths->count; i++)
-        ok = s->files[i].fd < 0 || table_bytes_rewind(&s->files[i], &s->job->diags);
+    for (size_t i = 0; ok && i < s->paths->count; i++) {
+        ok = s->files[i].source.fd < 0 || byte_source_rewind(&s->files[i].source);
+        if (!ok)
+            diag_errno(&s->job->diags, "read", s->paths->data[i], errno);
+    }
     arena_free(s->part);
     s->part = NULL;
     begin_file(s, 0);
@@ -121,24 +140,22 @@ bool table_stream_rewind(TableStream *s)
  * waiting, unless parts are to be the same each time. */
 static bool read_records(TableStream *s, int64_t most, size_t most_bytes, size_t *bytes)
 {
-    const int64_t line = s->limits.line ? s->limits.line : LINE_LIMIT;
-    const RecordLimits limits = {.records = most,
-                                 .bytes = most_bytes,
-                                 .longest = 2 * (size_t)line + TABLE_PART_BYTES,
-                                 .has_quotes = s->format == TABLE_CSV,
-                                 .ends_empty = table_is_conll(s->format),
-                                 .waits = s->options.rewinds};
-    return record_cut_read(&s->cut, &s->files[s->file], &s->job->diags, &limits, bytes);
+    RecordCutter *cutter = cutter_of(s);
+    const RecordPart part = {.records = most, .bytes = most_bytes, .waits = s->options.rewinds};
+    cutter->rule = table_record_rule(s->format, s->limits.line, TABLE_PART_BYTES);
+    return record_part(cutter, &part, bytes) ||
+           byte_source_check(&cutter->source, &s->job->diags, path_of(s));
 }
 
 /* A copy of the first bytes, in the arena. */
 static Source *copy_source(const TableStream *s, Arena *arena, size_t bytes)
 {
+    const RecordCutter *cutter = cutter_of(s);
     Source *source = ARENA_NEW(arena, Source);
-    *source = (Source){.path = s->files[s->file].name,
-                       .text = arena_strndup(arena, bytes ? s->cut.data : "", bytes),
+    *source = (Source){.path = text_name(path_of(s)),
+                       .text = arena_strndup(arena, bytes ? cutter->source.data : "", bytes),
                        .length = bytes,
-                       .lines_before = s->cut.lines};
+                       .lines_before = cutter->line};
     return source;
 }
 
@@ -175,7 +192,8 @@ static bool find_format(TableStream *s)
     Arena *arena = s->job->arena;
     size_t bytes;
     if (!s->takes_lines) {
-        bytes = s->cut.length < BEGINNING ? s->cut.length : BEGINNING;
+        const size_t read = cutter_of(s)->source.length;
+        bytes = read < BEGINNING ? read : BEGINNING;
         s->format = table_format(path_of(s), copy_source(s, arena, bytes));
         return true;
     }
@@ -192,7 +210,9 @@ static bool find_head(TableStream *s)
 {
     size_t bytes;
     Job *job = s->job;
-    if (!record_cut_open(&s->cut, &s->files[s->file], &job->diags) || !find_format(s))
+    ByteSource *source = &cutter_of(s)->source;
+    if ((!byte_source_look(source, 1) && !byte_source_check(source, &job->diags, path_of(s))) ||
+        !find_format(s))
         return false;
     s->has_head = true;
     if (s->is_lines)
@@ -201,7 +221,7 @@ static bool find_head(TableStream *s)
         !table_find_head(&job->diags, job->arena, copy_source(s, job->arena, bytes), s->format,
                          s->fields->names, (size_t)s->fields->n, &s->limits, &s->head))
         return false;
-    record_cut_drop(&s->cut, s->head.lines ? bytes : 0);
+    record_pass(cutter_of(s), s->head.lines ? bytes : 0);
     return true;
 }
 
@@ -242,8 +262,9 @@ static Lines **parse_good(TableStream *s, size_t bytes, int64_t *left_out)
     Lines **columns = NULL;
     s->has_fault = true;
     while (!columns && found.list.count) {
+        const RecordCutter *cutter = cutter_of(s);
         const size_t good =
-            record_cut_lines(&s->cut, found.list.data[0].loc.line - 1 - s->cut.lines);
+            record_lines_bytes(cutter, found.list.data[0].loc.line - 1 - cutter->line);
         if (!good || good >= bytes)
             break;
         table_stream_keep(s); /* for the messages */
@@ -274,7 +295,7 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
         tell_fault(s);
         return false;
     }
-    record_cut_drop(&s->cut, bytes);
+    record_pass(cutter_of(s), bytes);
     *text = table_fields_text(s->part, s->fields, columns);
     *n = columns[0]->n;
     s->records += *n;
@@ -302,6 +323,7 @@ static void end_file(TableStream *s)
         table_tell_left_out(&s->job->diags, copy_source(s, s->job->arena, 0), s->format,
                             s->left_out);
     }
+    record_cutter_end(cutter_of(s));
     begin_file(s, s->file + 1);
 }
 
@@ -310,7 +332,7 @@ static bool next_of_file(TableStream *s, CorpusText *text, int64_t *n)
 {
     *n = 0;
     while (!*n && s->file < s->paths->count) {
-        const bool is_text = s->files[s->file].fd >= 0;
+        const bool is_text = cutter_of(s)->source.fd >= 0;
         if (!(is_text ? read_part : map_tensors)(s, text, n))
             return false;
         if (!*n || !is_text)
@@ -386,7 +408,7 @@ static CorpusText empty_text(const TableStream *s)
     Arena *arena = s->job->arena;
     Lines **columns = ARENA_ARRAY(arena, Lines *, MOST_COLUMNS + 2);
     Lines *none = ARENA_NEW(arena, Lines);
-    none->source = diag_source(arena, s->files[0].name ? s->files[0].name : "", "", 0);
+    none->source = diag_source(arena, s->paths->count ? text_name(s->paths->data[0]) : "", "", 0);
     for (int i = 0; i < s->fields->n; i++)
         columns[i] = none;
     return table_fields_text(arena, s->fields, columns);

@@ -2,14 +2,12 @@
 #define _GNU_SOURCE
 #include "driver/corpus/text_files.h"
 
+#include "base/byte_source.h"
 #include "driver/corpus/pair_look.h"
 #include "runtime/data/corpus.h"
 #include "runtime/data/tmx.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 bool text_files_given(const TextFiles *files)
 {
@@ -207,20 +205,19 @@ static int64_t lines_with_tabs(const char *text, size_t n)
 void text_file_look(Job *job, const char *path, const char *advice)
 {
     enum { BEGINNING = 1 << 16 };
-    struct stat info;
-    char *text = arena_alloc(job->arena, BEGINNING);
-    /* a pipe is read once */
-    int fd = stat(path, &info) || !S_ISREG(info.st_mode) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, BEGINNING);
-    if (fd >= 0)
-        close(fd);
-    int64_t lines = n > 0 ? lines_with_tabs(text, (size_t)n) : 0;
+    ByteSource source;
+    if (!pair_file_has_beginning(path) || !byte_source_open(&source, path))
+        return;
+    byte_source_unpack(&source);
+    const size_t n = byte_source_look(&source, BEGINNING);
+    const int64_t lines = lines_with_tabs(source.data, n);
     if (lines)
         diag_about(&job->diags, DIAG_WARNING, path, ": %s has a tab: %s",
                    n < BEGINNING
                        ? "every line"
                        : arena_printf(job->arena, "each of the first %lld lines", (long long)lines),
                    advice);
+    byte_source_close(&source);
 }
 
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds)

@@ -1,6 +1,8 @@
 /* Cutting texts in memory into windows of lines. */
 #include "driver/corpus/text_windows.h"
 
+#include "base/record_cutter.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +42,10 @@ static const char *end_of(const Source *source) { return source->text + source->
 static int64_t pass_lines(const Source *source, const char **at, int64_t most)
 {
     const char *end = end_of(source);
+    size_t length;
     int64_t n = 0;
-    for (; n < most && *at < end; n++) {
-        const char *stop = memchr(*at, '\n', (size_t)(end - *at));
-        *at = stop ? stop + 1 : end;
-    }
+    for (; n < most && *at < end; n++)
+        *at = record_line(*at, end, &length);
     return n;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "driver/exchange/import_weights.h"
 
+#include "base/byte_source.h"
 #include "base/file.h"
 #include "driver/formats/gguf.h"
 #include "driver/formats/shards.h"
@@ -40,21 +41,23 @@ bool import_weights_check(const ImportWeights *w)
 /* It may be larger than memory. */
 static bool copy_file(const ImportWeights *w, FileReach reach, const char *name, const char *path)
 {
-    static char block[1 << 20];
+    enum { BLOCK = 1 << 20 };
     uint64_t size;
-    int from = file_open_within(&w->job->diags, reach, name, FILE_ANY_SIZE, &size);
-    FileWriter *to = from >= 0 ? file_create(&w->job->diags, path) : NULL;
-    ssize_t n = 0;
-    while (to && ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)))
-        if (n > 0)
-            file_write(to, block, (size_t)n);
-    if (n < 0)
-        diag_errno(&w->job->diags, "read", name, errno);
-    if (to && n < 0)
+    const int fd = file_open_within(&w->job->diags, reach, name, FILE_ANY_SIZE, &size);
+    if (fd < 0)
+        return false;
+    ByteSource from;
+    byte_source_of(&from, fd);
+    FileWriter *to = file_create(&w->job->diags, path);
+    while (to && byte_source_more(&from, BLOCK)) {
+        file_write(to, from.data, from.length);
+        byte_source_pass(&from, from.length);
+    }
+    const bool ok = to && byte_source_check(&from, &w->job->diags, name);
+    byte_source_close(&from);
+    if (to && !ok)
         file_discard(to);
-    if (from >= 0)
-        close(from);
-    return to && n >= 0 && file_commit(to, &w->job->diags);
+    return ok && file_commit(to, &w->job->diags);
 }
 
 /* Copies a file that an index names, under the name that it has there. */

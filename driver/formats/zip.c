@@ -2,10 +2,10 @@
 #include "driver/formats/zip.h"
 
 #include "base/budget.h"
+#include "base/unpack.h"
 #include "driver/formats/advice.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum {
     END_BYTES = 22,     /* end of central directory record */
@@ -212,34 +212,6 @@ const ZipEntry *zip_find(const ZipArchive *zip, const char *name)
     return map_get(&zip->index, name);
 }
 
-/* All `size` bytes and no more, by deflate without a header. */
-static bool inflate_all(const ZipEntry *entry, unsigned char *out)
-{
-    enum { RAW = -15, MOST_AT_ONCE = 1 << 30 };
-    z_stream stream = {0};
-    if (inflateInit2(&stream, RAW) != Z_OK)
-        return false;
-    uint64_t in = 0, made = 0;
-    int status = Z_OK;
-    unsigned char more;
-    while (status == Z_OK) {
-        const uint64_t in_left = entry->packed - in, out_left = entry->size - made;
-        const uInt in_now = (uInt)(in_left < MOST_AT_ONCE ? in_left : MOST_AT_ONCE);
-        const uInt out_now = (uInt)(out_left < MOST_AT_ONCE ? out_left : MOST_AT_ONCE);
-        stream.next_in = (unsigned char *)entry->data + in;
-        stream.avail_in = in_now;
-        stream.next_out = out_left ? out + made : &more;
-        stream.avail_out = out_left ? out_now : 1;
-        status = inflate(&stream, Z_NO_FLUSH);
-        if (!out_left && stream.avail_out == 0)
-            status = Z_DATA_ERROR; /* longer than it says */
-        in += in_now - stream.avail_in;
-        made += out_left ? out_now - stream.avail_out : 0;
-    }
-    inflateEnd(&stream);
-    return status == Z_STREAM_END && made == entry->size;
-}
-
 const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
 {
     if (entry->method == STORED)
@@ -251,7 +223,7 @@ const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
         return NULL;
     }
     unsigned char *out = arena_alloc(zip->arena, (size_t)entry->size + 1);
-    if (!out || inflate_all(entry, out))
+    if (!out || unpack_deflated(entry->data, entry->packed, out, entry->size))
         return out;
     zip_refuse(zip, entry->name, "it is cut off, or longer than the archive says" FETCH_AGAIN);
     return NULL;
@@ -260,7 +232,7 @@ const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
 const void *zip_checked(ZipArchive *zip, const ZipEntry *entry)
 {
     const unsigned char *bytes = zip_bytes(zip, entry);
-    if (!bytes || crc32_z(0, bytes, (z_size_t)entry->size) == entry->crc)
+    if (!bytes || unpack_checksum(bytes, entry->size) == entry->crc)
         return bytes;
     zip_refuse(zip, entry->name, "it is damaged (its checksum does not match)" FETCH_AGAIN);
     return NULL;

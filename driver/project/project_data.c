@@ -90,7 +90,7 @@ static bool close_files(Cut *cut, bool ok)
 static bool is_usable(const Cut *cut, const RawPair *pair)
 {
     bool ok = pair->has_tab;
-    int64_t limit = cut->options->data.line_limit ? cut->options->data.line_limit : LINE_LIMIT;
+    const int64_t limit = line_limit_of(cut->options->data.line_limit);
     for (int k = 0; ok && k < 1 + cut->is_pairs; k++) {
         const RawLine *side = &pair->sides[k];
         int column;
@@ -211,9 +211,8 @@ static bool hold_targets(Cut *cut, RawText *raw)
                 cut->shared += line_hashes_find(&cut->held, target, false) != 0;
             }
         }
-        if (cut->job->diags.errors)
+        if (cut->job->diags.errors || !raw_rewind(raw))
             return false;
-        raw_rewind(raw);
     }
     cut->keeps = cut->shared * 100 > train * MOST_SHARED;
     return true;

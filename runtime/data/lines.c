@@ -1,7 +1,8 @@
 /* Cutting a text into lines, and checking that it is UTF-8. */
 #include "runtime/data/lines.h"
 
-#include "runtime/data/packed_text.h"
+#include "base/record_cutter.h"
+#include "base/unpack.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -32,7 +33,7 @@ const char *text_foreign(const char *text, size_t length)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (length >= 2 && !memcmp(text, rows[i].begin, 2))
             return rows[i].what;
-    return packed_text_advice(text, length);
+    return unpack_advice(text, length);
 }
 
 bool text_has_cr_lines(const char *text, size_t length)
@@ -167,16 +168,11 @@ Lines *lines_parse(Diagnostics *diags, Arena *arena, const Source *source, int64
     lines->n += end > text && end[-1] != '\n';
     lines->at = ARENA_ARRAY(arena, Line, lines->n + 1);
     for (int64_t i = 0; i < lines->n; i++) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-        if (!stop)
-            stop = end;
-        size_t length = (size_t)(stop - text);
-        if (length && text[length - 1] == '\r')
-            length--;
-        lines->at[i] = (Line){text, length};
-        text = stop + 1;
+        const char *next = record_line(text, end, &lines->at[i].length);
+        lines->at[i].text = text;
+        text = next;
     }
-    return check_text(diags, lines, line_limit ? line_limit : LINE_LIMIT) ? lines : NULL;
+    return check_text(diags, lines, line_limit_of(line_limit)) ? lines : NULL;
 }
 
 Lines *lines_join(Arena *arena, Lines *const *parts, int n)

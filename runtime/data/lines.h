@@ -1,8 +1,7 @@
 /* Text files as lines of valid UTF-8. LF and CRLF end a line, a byte order mark is
  * dropped, a last line without an end counts. Bytes that are not UTF-8, NULs and lines
- * that are too long are errors with file, line and column. Whole texts here, which may be
- * compressed by gzip, xz or zstd (packed_text.h); line by line, as they come, and never
- * compressed: line_reader.h. */
+ * that are too long are errors with file, line and column. Whole texts here; line by line, as they
+ * come: line_reader.h. Both may be compressed by gzip, xz or zstd (base/unpack.h). */
 #ifndef RUNTIME_DATA_LINES_H
 #define RUNTIME_DATA_LINES_H
 
@@ -10,10 +9,18 @@
 #include "base/line.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* The default limit of a line in bytes, without its end: a thousand times a sentence, and far less
  * than a file without lines has. */
 enum { LINE_LIMIT = 1000000 };
+static inline int64_t line_limit_of(int64_t given) { return given ? given : (int64_t)LINE_LIMIT; }
+
+/* What messages call a text that is given as `path`, "-" being standard input. */
+static inline const char *text_name(const char *path)
+{
+    return strcmp(path, "-") != 0 ? path : "<standard input>";
+}
 
 /* Lines: the lines of a file, or of several files in order.
  *   source    the file; of several files only their names, for messages

@@ -2,76 +2,20 @@
 #define _GNU_SOURCE
 #include "runtime/data/lines.h"
 
+#include "base/byte_source.h"
 #include "base/machine.h"
-#include "runtime/data/packed_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { CHUNK = 1 << 20 };
 
 typedef struct Input {
     Diagnostics *diags;
     const char *name; /* for messages */
-    int fd;
     int64_t line_limit, memory;
-    bool is_plain;            /* never compressed */
-    char begin[PACKED_BEGIN]; /* its first bytes, read before the rest; `given`: handed out */
-    size_t n_begin, given;
-    PackedText *packed; /* NULL: it is not compressed */
+    ByteSource source;
 } Input;
-
-/* Bytes of the file, as read() gives them. */
-static ssize_t read_file(const Input *input, char *to, size_t size)
-{
-    ssize_t n;
-    do
-        n = read(input->fd, to, size);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        diag_errno(input->diags, "read", input->name, errno);
-    return n;
-}
-
-static ssize_t read_packed(const Input *input, char *to, size_t size)
-{
-    int error;
-    const ssize_t n = packed_text_read(input->packed, to, size);
-    const char *problem = n < 0 ? packed_text_problem(input->packed, &error) : NULL;
-    if (problem)
-        diag_file(input->diags, "read", input->name, "%s", problem);
-    else if (n < 0)
-        diag_errno(input->diags, "read", input->name, error);
-    return n;
-}
-
-/* The next bytes of the text, at most `size`; 0: it has ended; -1 after an error. */
-static ssize_t read_text(Input *input, char *to, size_t size)
-{
-    size_t n = input->n_begin - input->given;
-    if (input->packed)
-        return read_packed(input, to, size);
-    if (!n)
-        return read_file(input, to, size);
-    n = n < size ? n : size;
-    memcpy(to, input->begin + input->given, n);
-    input->given += n;
-    return (ssize_t)n;
-}
-
-/* Reads the first bytes, by which a compressed text is known; false after an error. */
-static bool begin_text(Input *input)
-{
-    ssize_t n = 1;
-    for (; n > 0 && input->n_begin < PACKED_BEGIN; input->n_begin += n > 0 ? (size_t)n : 0)
-        n = read_file(input, input->begin + input->n_begin, PACKED_BEGIN - input->n_begin);
-    if (n >= 0 && !input->is_plain && packed_text_program(input->begin, input->n_begin))
-        input->packed = packed_text_open(input->begin, input->n_begin, input->fd);
-    return n >= 0;
-}
 
 /* The end of what was read, which began at `from`, is no text, so that reading on would be
  * in vain: it may be endless. lines_parse finds the same and tells it. */
@@ -93,7 +37,8 @@ static bool too_large(const Input *input, const char *how, int64_t bytes)
     text_bytes(&memory, input->memory);
     diag_error(input->diags, (Loc){0},
                "cannot read %s: %sit has %s%s, and %s of memory are free; give a part of it",
-               input->name, input->packed ? "unpacked, " : "", how, size.data, memory.data);
+               input->name, input->source.is_packed ? "unpacked, " : "", how, size.data,
+               memory.data);
     text_free(&size);
     text_free(&memory);
     return false;
@@ -104,10 +49,10 @@ static bool read_known(Input *input, char *text, size_t room, size_t *length)
 {
     size_t line_begin = 0;
     while (*length < room) {
-        size_t chunk = room - *length < CHUNK ? room - *length : CHUNK;
-        ssize_t n = read_text(input, text + *length, chunk);
+        const size_t chunk = room - *length < CHUNK ? room - *length : CHUNK;
+        const ssize_t n = byte_source_take(&input->source, text + *length, chunk);
         if (n <= 0)
-            return n == 0;
+            return byte_source_check(&input->source, input->diags, input->name);
         *length += (size_t)n;
         if (is_hopeless(input, text, *length - (size_t)n, *length, &line_begin))
             break;
@@ -116,92 +61,80 @@ static bool read_known(Input *input, char *text, size_t room, size_t *length)
 }
 
 /* Reads to the end of a pipe, a device, a terminal, or a compressed text. */
-static bool read_unknown(Input *input, Text *text)
+static bool read_unknown(Input *input)
 {
     static const int64_t copies = 3; /* the buffer, its larger successor, the result */
-    size_t line_begin = 0;
-    char buffer[1 << 16];
-    for (;;) {
-        ssize_t n = read_text(input, buffer, sizeof buffer);
-        if (n <= 0)
-            return n == 0;
-        text_put(text, buffer, (size_t)n);
-        if (is_hopeless(input, text->data, text->length - (size_t)n, text->length, &line_begin))
+    ByteSource *s = &input->source;
+    size_t line_begin = 0, before = 0;
+    do {
+        if (is_hopeless(input, s->data, before, s->length, &line_begin))
             return true;
-        if ((int64_t)text->length > input->memory / copies)
-            return too_large(input, "more than ", (int64_t)text->length);
-    }
-}
-
-static int64_t line_limit_of(const LineLimits *limits)
-{
-    return limits && limits->line ? limits->line : LINE_LIMIT;
+        if ((int64_t)s->length > input->memory / copies)
+            return too_large(input, "more than ", (int64_t)s->length);
+        before = s->length;
+    } while (byte_source_more(s, BYTE_BLOCK));
+    return byte_source_check(s, input->diags, input->name);
 }
 
 static const Source *read_source(Input *input, Arena *arena)
 {
-    struct stat info;
+    ByteSource *s = &input->source;
     Source *source = ARENA_NEW(arena, Source);
     source->path = arena_strdup(arena, input->name);
-    if (fstat(input->fd, &info) || S_ISDIR(info.st_mode)) {
-        diag_errno(input->diags, "read", input->name, EISDIR);
+    if (!byte_source_look(s, 1) && !byte_source_check(s, input->diags, input->name))
         return NULL;
-    }
-    if (!begin_text(input))
-        return NULL;
-    if (!input->packed && S_ISREG(info.st_mode) && info.st_size > 0) { /* in /proc files say 0 */
-        if (info.st_size > input->memory)
-            return too_large(input, "", info.st_size), NULL;
-        char *text = arena_alloc(arena, (size_t)info.st_size + 1);
+    if (!s->is_packed && s->size > 0) { /* in /proc files say 0 */
+        if (s->size > input->memory)
+            return too_large(input, "", s->size), NULL;
+        char *text = arena_alloc(arena, (size_t)s->size + 1);
         source->text = text;
-        return read_known(input, text, (size_t)info.st_size, &source->length) ? source : NULL;
+        return read_known(input, text, (size_t)s->size, &source->length) ? source : NULL;
     }
-    Text text = {0};
-    bool ok = read_unknown(input, &text);
-    source->text = ok ? arena_strndup(arena, text.data ? text.data : "", text.length) : "";
-    source->length = text.length;
-    text_free(&text);
-    return ok ? source : NULL;
+    if (!read_unknown(input))
+        return NULL;
+    source->text = arena_strndup(arena, s->length ? s->data : "", s->length);
+    source->length = s->length;
+    return source;
 }
 
-/* A file that a folder names has a name and is a regular one. */
-static bool is_of_folder(const LineLimits *limits) { return limits && limits->reach.folder; }
-
-/* -1 after an error. */
-static int open_text(Diagnostics *diags, const char *path, const LineLimits *limits)
+/* A file that a folder names has a name, is a regular one, and is not compressed. False after an
+ * error. */
+static bool open_text(Diagnostics *diags, const char *path, const LineLimits *limits,
+                      ByteSource *source)
 {
     uint64_t size;
-    if (is_of_folder(limits))
-        return file_open_within(diags, limits->reach, path, LARGEST_LIST, &size);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (limits && limits->reach.folder) {
+        const int fd = file_open_within(diags, limits->reach, path, LARGEST_LIST, &size);
+        if (fd >= 0)
+            byte_source_of(source, fd);
+        return fd >= 0;
+    }
+    if (!byte_source_open(source, path)) {
         diag_errno(diags, "read", path, errno);
-    return fd;
+        return false;
+    }
+    byte_source_unpack(source);
+    return true;
 }
 
 const Source *text_read(Diagnostics *diags, Arena *arena, const char *path,
                         const LineLimits *limits)
 {
-    bool is_stdin = !strcmp(path, "-") && !is_of_folder(limits);
     Input input = {.diags = diags,
-                   .name = is_stdin ? "<standard input>" : path,
-                   .fd = is_stdin ? STDIN_FILENO : open_text(diags, path, limits),
-                   .line_limit = line_limit_of(limits),
-                   .is_plain = is_of_folder(limits),
+                   .name = limits && limits->reach.folder ? path : text_name(path),
+                   .line_limit = line_limit_of(limits ? limits->line : 0),
                    .memory = limits && limits->memory ? limits->memory : machine_memory_free()};
-    if (input.fd < 0)
+    if (!open_text(diags, path, limits, &input.source))
         return NULL;
     const Source *source = read_source(&input, arena);
-    packed_text_close(input.packed);
-    if (!is_stdin)
-        close(input.fd);
+    byte_source_close(&input.source);
     return source;
 }
 
 Lines *lines_read(Diagnostics *diags, Arena *arena, const char *path, const LineLimits *limits)
 {
     const Source *source = text_read(diags, arena, path, limits);
-    return source ? lines_parse(diags, arena, source, line_limit_of(limits)) : NULL;
+    return source ? lines_parse(diags, arena, source, limits ? limits->line : 0) : NULL;
 }
 
 bool text_paths_check(Diagnostics *diags, const char *const *paths, size_t n)

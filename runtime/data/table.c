@@ -55,6 +55,17 @@ TableFormat table_format(const char *path, const Source *source)
     return at < end && *at == '{' ? TABLE_JSON : TABLE_TSV;
 }
 
+RecordRule table_record_rule(TableFormat format, int64_t line_limit, size_t more)
+{
+    const size_t line = (size_t)line_limit_of(line_limit);
+    return (RecordRule){.ends = format == TABLE_CSV      ? RECORD_QUOTED
+                                : table_is_conll(format) ? RECORD_BLOCKS
+                                                         : RECORD_LINES,
+                        .longest = 2 * line + more,
+                        .quoted = line,
+                        .passed = table_conll_passed};
+}
+
 /* ---- messages ---- */
 
 static Loc place_of(const TableReader *r, int64_t line, const char *at)
@@ -305,7 +316,7 @@ static bool open_reader(TableReader *r, Diagnostics *diags, Arena *arena, const 
                        .arena = arena,
                        .scratch = arena_new(),
                        .head = head,
-                       .line_limit = limits && limits->line ? limits->line : LINE_LIMIT};
+                       .line_limit = line_limit_of(limits ? limits->line : 0)};
     r->lines = lines_parse(diags, r->scratch, source, r->line_limit);
     return r->lines != NULL;
 }

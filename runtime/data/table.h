@@ -1,7 +1,7 @@
 /* Table: the records of a file, by fields. Each wanted field is a column: Lines with an entry for
  * each record, so that what takes a text takes a column.
  *
- * Formats. A file may be compressed by gzip, xz or zstd (packed_text.h).
+ * Formats. A file may be compressed by gzip, xz or zstd (base/unpack.h).
  *
  *   TSV         .tsv           fields between tabs, a record a line, no quoting: any other byte is
  *                              itself
@@ -40,6 +40,7 @@
 #ifndef RUNTIME_DATA_TABLE_H
 #define RUNTIME_DATA_TABLE_H
 
+#include "base/record_cutter.h"
 #include "runtime/data/lines.h"
 
 typedef enum TableFormat {
@@ -116,6 +117,9 @@ bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, 
                      TableHead *head);
 Table *table_parse_part(Diagnostics *diags, Arena *arena, const Source *part, const TableHead *head,
                         const LineLimits *limits);
+/* How records of the format are cut out of a file: a field may have line_limit bytes (0:
+ * LINE_LIMIT), a record two of them and `more` bytes. */
+RecordRule table_record_rule(TableFormat format, int64_t line_limit, size_t more);
 /* Tells how many lines of a file in CoNLL's columns were left out, unless there are none.
  * table_parse does; who reads a file in parts calls it once, with the sum. */
 void table_tell_left_out(Diagnostics *diags, const Source *file, TableFormat format,

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+static const char comment[] = "#", document[] = "-DOCSTART-";
+const char *const table_conll_passed[] = {comment, document, NULL};
+
 /* Whether a line begins so. */
 static bool begins_with(const Line *line, const char *text)
 {
@@ -42,7 +45,7 @@ static int64_t split_word(const Line *line, Line *cells, size_t room)
 static bool is_extra(const Line *line)
 {
     const size_t digits = strspn(line->text, "0123456789");
-    return begins_with(line, "#") ||
+    return begins_with(line, comment) ||
            (digits && digits < line->length && strchr("-.", line->text[digits]));
 }
 
@@ -53,8 +56,8 @@ static bool is_left_out(const TableReader *r, int64_t line, int64_t end, bool is
     const Line *at = &r->lines->at[line];
     if (r->head->format == TABLE_CONLLU)
         return is_extra(at);
-    return begins_with(at, "-DOCSTART-") ||
-           (is_first && begins_with(at, "#") &&
+    return begins_with(at, document) ||
+           (is_first && begins_with(at, comment) &&
             split_word(at, NULL, 0) != split_word(&r->lines->at[end - 1], NULL, 0));
 }
 

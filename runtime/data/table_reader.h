@@ -30,6 +30,8 @@ TableNext table_next_tsv, table_next_csv, table_next_json, table_next_conll;
 /* Of CoNLL, whose lines may be all left out: then a record has no fields, and is none. Passes empty
  * lines before a record. */
 void table_skip_conll(TableReader *reader);
+/* How lines of CoNLL begin that make no record by themselves; NULL ends the list. */
+extern const char *const table_conll_passed[];
 
 /* Counts a bad record, and adds the error if it is among the first: `line` from 0, `at` the byte
  * in the text. Returns TABLE_BAD. */

@@ -6,7 +6,8 @@
 #include "runtime/model/records_json.h"
 
 #include "base/printing.h"
-#include "runtime/data/line_buffer.h"
+#include "base/record_cutter.h"
+#include "runtime/data/lines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ typedef struct Answering {
     bool lists;     /* several results a line */
     int32_t places; /* as many at most */
     TfcResult *results;
-    LineBuffer input, begun;    /* the lines; the prefixes, if there are any */
+    RecordCutter input, begun;  /* the lines; the prefixes, if there are any */
     LineWindow lines, prefixes; /* a window of each; without prefixes the second has no text */
     ProgramIds ids, prefix_ids; /* of a line */
     UnknownCount unknown;       /* tokens of all lines */
@@ -292,20 +293,20 @@ static bool add_line(Answering *a, LineWindow *lines, const Line *line)
 
 /* Adds the next line. `name`: in front of messages. False: the text has ended, or `fault` has the
  * reason. */
-static bool take_line(Answering *a, LineBuffer *from, const char *name, LineWindow *lines)
+static bool take_line(Answering *a, RecordCutter *from, const char *name, LineWindow *lines)
 {
-    Line line;
-    const LineStatus status = line_buffer_next(from, &line);
-    if (status == LINE_END)
+    Record line;
+    const RecordStatus status = record_next(from, &line);
+    if (status == RECORD_END)
         return false;
-    if (status == LINE_READ && line.length <= line_limit(a))
-        return add_line(a, lines, &line);
-    if (status == LINE_READ)
+    if (status == RECORD_READ && !line.is_cut)
+        return add_line(a, lines, &(Line){line.text, line.length});
+    if (status == RECORD_READ)
         snprintf(a->fault, FAULT_BYTES, "%sline %lld: the line is longer than %zu bytes", name,
-                 (long long)from->number, line_limit(a));
+                 (long long)from->line, line_limit(a));
     else
         snprintf(a->fault, FAULT_BYTES, "%sline %lld: cannot read: %s", name,
-                 (long long)from->number + 1, strerror(from->error));
+                 (long long)from->line + 1, byte_source_problem(&from->source));
     return false;
 }
 
@@ -326,7 +327,7 @@ static long read_window(Answering *a, long number)
 {
     long n = 0, most = a->options->ids ? 1 : MOST_LINES;
     a->lines.length = a->prefixes.length = 0;
-    while (n < most && a->lines.length < MANY_BYTES && (!n || line_buffer_ready(&a->input))) {
+    while (n < most && a->lines.length < MANY_BYTES && (!n || record_ready(&a->input))) {
         const size_t before = a->lines.length;
         if (!take_line(a, &a->input, "", &a->lines))
             break;
@@ -359,9 +360,9 @@ static int answer_lines(Answering *a)
 }
 
 /* Path NULL: standard input. The exit status. */
-static int open_lines(const Answering *a, LineBuffer *buffer, const char *path)
+static int open_lines(const Answering *a, RecordCutter *lines, const char *path)
 {
-    if (line_buffer_open(buffer, path, line_limit(a)))
+    if (record_cutter_open(lines, path, (RecordRule){.longest = line_limit(a)}))
         return 0;
     fprintf(stderr, "%s: cannot read %s: %s\n", a->program, path ? path : "standard input",
             strerror(errno));
@@ -395,8 +396,8 @@ static int answer_with(const TfcModel *model, const char *program, TfcModelHandl
     if (!status)
         status = answer_lines(&a);
     program_tell_unknown(program, &a.unknown);
-    line_buffer_close(&a.input);
-    line_buffer_close(&a.begun);
+    record_cutter_close(&a.input);
+    record_cutter_close(&a.begun);
     free(a.lines.text);
     free(a.prefixes.text);
     free(a.results);

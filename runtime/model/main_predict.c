@@ -6,7 +6,8 @@
 
 #include "base/limits.h"
 #include "base/printing.h"
-#include "runtime/data/line_buffer.h"
+#include "base/record_cutter.h"
+#include "runtime/data/lines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -133,7 +134,7 @@ typedef struct Predicting {
     const char *program;
     const PredictOptions *options;
     TfcSessionHandle *session;
-    LineBuffer input;
+    RecordCutter input;
     Text lines;
     int64_t at[PREDICTED_LINES], length[PREDICTED_LINES], n, number;
     const char *fault;
@@ -216,21 +217,23 @@ static int predict_window(Predicting *p)
     return 0;
 }
 
+static const RecordRule program_lines = {.longest = LINE_LIMIT};
+
 /* Reads what can be read without waiting, and at least one line; false: the text has ended. */
 static bool read_texts(Predicting *p)
 {
-    Line line;
+    Record line;
     p->number += p->n;
     p->n = 0;
     p->lines.length = 0;
     while (p->n < PREDICTED_LINES && p->lines.length < PREDICTED_BYTES &&
-           (!p->n || line_buffer_ready(&p->input))) {
-        const LineStatus status = line_buffer_next(&p->input, &line);
-        if (status == LINE_FAILED)
-            p->fault = strerror(p->input.error);
-        else if (status == LINE_READ && line.length > LINE_LIMIT)
+           (!p->n || record_ready(&p->input))) {
+        const RecordStatus status = record_next(&p->input, &line);
+        if (status == RECORD_FAILED)
+            p->fault = byte_source_problem(&p->input.source);
+        else if (status == RECORD_READ && line.is_cut)
             p->fault = "the line is too long";
-        if (status != LINE_READ || p->fault)
+        if (status != RECORD_READ || p->fault)
             return false;
         p->at[p->n] = (int64_t)p->lines.length;
         p->length[p->n++] = (int64_t)line.length;
@@ -246,7 +249,7 @@ static int predict_lines(Predicting *p)
     int failed = 0;
     bool goes_on = true;
     while (!failed && goes_on) {
-        if (!line_buffer_ready(&p->input) && fflush(stdout))
+        if (!record_ready(&p->input) && fflush(stdout))
             break;
         goes_on = read_texts(p);
         failed = predict_window(p);
@@ -263,18 +266,19 @@ static int predict_lines(Predicting *p)
 /* The lines of a file, each ended by a newline. */
 static bool read_text(const char *path, Text *out)
 {
-    LineBuffer lines;
-    Line line;
-    LineStatus status = LINE_READ;
-    if (!line_buffer_open(&lines, path, LINE_LIMIT))
+    RecordCutter lines;
+    Record line;
+    RecordStatus status;
+    if (!record_cutter_open(&lines, path, program_lines))
         return false;
-    while ((status = line_buffer_next(&lines, &line)) == LINE_READ) {
+    while ((status = record_next(&lines, &line)) == RECORD_READ) {
         text_put(out, line.text, line.length);
         text_string(out, "\n");
     }
-    errno = lines.error;
-    line_buffer_close(&lines);
-    return status == LINE_END;
+    const int error = lines.source.error;
+    record_cutter_close(&lines);
+    errno = error;
+    return status == RECORD_END;
 }
 
 /* The exit status. */
@@ -315,7 +319,8 @@ static int begin_predicting(Predicting *p, TfcModelHandle *loaded)
         if (failed)
             return failed;
     }
-    return line_buffer_open(&p->input, NULL, LINE_LIMIT) ? 0 : predict_fails(p, strerror(errno));
+    return record_cutter_open(&p->input, NULL, program_lines) ? 0
+                                                              : predict_fails(p, strerror(errno));
 }
 
 static void tell_notes(const Predicting *p)
@@ -350,7 +355,7 @@ int tfc_model_predict_main(const TfcModel *model, int argc, char **argv)
         status = predict_lines(&p);
     program_tell_unknown(p.program, &p.unknown);
     tell_notes(&p);
-    line_buffer_close(&p.input);
+    record_cutter_close(&p.input);
     text_free(&p.lines);
     text_free(&p.out);
     tfc_model_session_free(p.session);

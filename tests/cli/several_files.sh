@@ -33,7 +33,7 @@ for run in columns sides; do
     grep -o '"valid_loss":[^,]*' $run/log.jsonl | cmp - want || fail "$run: another validation"
 done
 
-# A compressed file is the text in it; files read line by line are refused with what to do.
+# A compressed file is the text in it, also where it is read line by line.
 gzip -c one.tsv >one.tsv.gz
 cp two.tsv two # whatever its name
 gzip two && mv two.gz two.txt
@@ -42,7 +42,19 @@ same_tensors whole/last.safetensors packed/last.safetensors "packed: another tra
 head -c 100 one.tsv.gz >cut.gz
 refuses 1 'cut.gz .--source.: it is compressed by gzip, and ends too early' \
     "$tfc" eval whole --source cut.gz --target one.tgt
-refuses 1 'is compressed by gzip; decompress it first: gzip -dc FILE' "$tfc" translate whole --input one.tsv.gz
+"$tfc" translate whole --input one.src >want
+for packed in 'gzip' 'xz' 'zstd -q'; do
+    $packed -c one.src >one.packed
+    "$tfc" translate whole --input one.packed | cmp - want || fail "translate of $packed"
+    "$tfc" translate whole <one.packed | cmp - want || fail "translate of $packed in a pipe"
+    for form in text json; do
+        "$tfc" data one.src $([ $form = text ] || echo --json) >looked
+        "$tfc" data one.packed $([ $form = text ] || echo --json) | sed 's/one[.]packed/one.src/g' | cmp - looked || fail "data of $packed"
+    done
+done
+head -c 60 one.packed >cut.packed
+refuses 1 'cut.packed: error: it is compressed by zstd, and ends too early' "$tfc" translate whole --input cut.packed
+refuses 1 'cut.packed: it is compressed by zstd, and ends too early' "$tfc" data cut.packed
 for file in one.tsv one.tsv.gz; do
     "$tfc" prepare --data $file --vocab words:auto -o prepared.$file 2>err || fail "prepare $file: $(cat err)"
 done

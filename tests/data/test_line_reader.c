@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runtime/data/line_buffer.h"
+#include "base/record_cutter.h"
 #include "runtime/data/line_reader.h"
 
 #include <fcntl.h>
@@ -133,23 +133,24 @@ static void test_not_blocking(void **state)
 {
     Fixture *f = *state;
     int ends[2];
-    LineBuffer buffer;
-    Line line;
+    RecordCutter lines;
+    Record line;
     assert_int_equal(pipe(ends), 0);
-    assert_true(line_buffer_open(&buffer, arena_printf(f->arena, "/dev/fd/%d", ends[0]), 8));
-    assert_int_equal(fcntl(buffer.fd, F_SETFL, O_NONBLOCK), 0);
+    assert_true(record_cutter_open(&lines, arena_printf(f->arena, "/dev/fd/%d", ends[0]),
+                                   (RecordRule){.longest = 8}));
+    assert_int_equal(fcntl(lines.source.fd, F_SETFL, O_NONBLOCK), 0);
     const pid_t writer = fork();
     if (!writer) {
         usleep(50000);
         _exit(write(ends[1], "late\n", 5) != 5);
     }
     close(ends[1]);
-    assert_int_equal(line_buffer_next(&buffer, &line), LINE_READ);
+    assert_int_equal(record_next(&lines, &line), RECORD_READ);
     assert_int_equal(line.length, 4);
     assert_memory_equal(line.text, "late", 4);
-    assert_int_equal(line_buffer_next(&buffer, &line), LINE_END);
+    assert_int_equal(record_next(&lines, &line), RECORD_END);
     assert_int_equal(waitpid(writer, NULL, 0), writer);
-    line_buffer_close(&buffer);
+    record_cutter_close(&lines);
     close(ends[0]);
 }
 

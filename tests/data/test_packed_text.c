@@ -7,17 +7,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/byte_source.h"
+#include "base/unpack.h"
 #include "runtime/data/lines.h"
-#include "runtime/data/packed_text.h"
 #include "tests/messages.h"
+#include "tests/packing.h"
 
-#include <lzma.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 typedef struct Fixture {
     Arena *arena;
@@ -40,53 +39,6 @@ static int teardown(void **state)
     free(f);
     return 0;
 }
-
-/* ---- compressing ---- */
-
-static void pack_gzip(Text *out, const char *text, size_t n)
-{
-    z_stream z = {0};
-    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t room = deflateBound(&z, n);
-    char *made = malloc(room);
-    z.next_in = (unsigned char *)(uintptr_t)text;
-    z.avail_in = (uInt)n;
-    z.next_out = (unsigned char *)made;
-    z.avail_out = (uInt)room;
-    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    text_put(out, made, room - z.avail_out);
-    deflateEnd(&z);
-    free(made);
-}
-
-static void pack_xz(Text *out, const char *text, size_t n)
-{
-    size_t room = lzma_stream_buffer_bound(n), length = 0;
-    uint8_t *made = malloc(room);
-    assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)text, n,
-                                             made, &length, room),
-                     LZMA_OK);
-    text_put(out, (char *)made, length);
-    free(made);
-}
-
-static void pack_zstd(Text *out, const char *text, size_t n)
-{
-    size_t room = ZSTD_compressBound(n);
-    char *made = malloc(room);
-    ZSTD_CCtx *context = ZSTD_createCCtx();
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    size_t length = ZSTD_compress2(context, made, room, text, n);
-    assert_false(ZSTD_isError(length));
-    text_put(out, made, length);
-    ZSTD_freeCCtx(context);
-    free(made);
-}
-
-typedef void Pack(Text *out, const char *text, size_t n);
-static Pack *const packs[] = {pack_gzip, pack_xz, pack_zstd};
-static const char *const programs[] = {"gzip", "xz", "zstd"};
-enum { N_PACKS = 3 };
 
 /* ---- reading ---- */
 
@@ -137,13 +89,13 @@ static void test_same(void **state)
     assert_int_equal(plain->n, 30000);
     for (int k = 0; k < N_PACKS; k++) {
         Text whole = {0}, members = {0};
-        packs[k](&whole, text.data, text.length);
+        packs[k].pack(&whole, text.data, text.length);
         assert_true(whole.length > 70000 && whole.length < text.length);
-        assert_string_equal(packed_text_program(whole.data, whole.length), programs[k]);
+        assert_string_equal(unpack_program(whole.data, whole.length), packs[k].program);
         expect_same(read_bytes(f, &whole, NULL), plain);
         const size_t cuts[] = {0, 1, 1, 12345, 200000, text.length}; /* one of them is empty */
         for (size_t i = 1; i < sizeof cuts / sizeof *cuts; i++)
-            packs[k](&members, text.data + cuts[i - 1], cuts[i] - cuts[i - 1]);
+            packs[k].pack(&members, text.data + cuts[i - 1], cuts[i] - cuts[i - 1]);
         expect_same(read_bytes(f, &members, NULL), plain);
         text_free(&whole);
         text_free(&members);
@@ -157,7 +109,7 @@ static void test_empty(void **state)
     Fixture *f = *state;
     for (int k = 0; k < N_PACKS; k++) {
         Text packed = {0};
-        packs[k](&packed, "", 0);
+        packs[k].pack(&packed, "", 0);
         const Lines *lines = read_bytes(f, &packed, NULL);
         assert_non_null(lines);
         assert_int_equal(lines->n, 0);
@@ -173,7 +125,7 @@ static void test_pipe(void **state)
     for (int k = 0; k < N_PACKS; k++) {
         Text packed = {0};
         int ends[2];
-        packs[k](&packed, text, strlen(text));
+        packs[k].pack(&packed, text, strlen(text));
         assert_int_equal(pipe(ends), 0);
         const pid_t child = fork();
         if (!child) {
@@ -201,9 +153,9 @@ static void test_cut(void **state)
     static const char text[] = "a first line\nand a second one\n";
     for (int k = 0; k < N_PACKS; k++) {
         Text packed = {0};
-        packs[k](&packed, text, 13);
+        packs[k].pack(&packed, text, 13);
         const size_t member = packed.length;
-        packs[k](&packed, text + 13, strlen(text) - 13);
+        packs[k].pack(&packed, text + 13, strlen(text) - 13);
         assert_int_equal(read_bytes(f, &packed, NULL)->n, 2);
         for (size_t n = PACKED_BEGIN; n < packed.length; n++) {
             const Text cut = {packed.data, n, 0};
@@ -214,7 +166,7 @@ static void test_cut(void **state)
             if (n != member)
                 expect_message(&f->diags,
                                arena_printf(f->arena, "it is compressed by %s, and ends too early",
-                                            programs[k]));
+                                            packs[k].program));
         }
         text_free(&packed);
     }
@@ -229,7 +181,7 @@ static void test_damage(void **state)
     for (int k = 0; k < N_PACKS; k++) {
         Text packed = {0};
         int refused = 0;
-        packs[k](&packed, text, strlen(text));
+        packs[k].pack(&packed, text, strlen(text));
         for (size_t i = PACKED_BEGIN; i < packed.length; i++) {
             packed.data[i] ^= 0x55;
             diag_init(&f->diags, f->arena);
@@ -244,7 +196,7 @@ static void test_damage(void **state)
         diag_init(&f->diags, f->arena);
         assert_null(read_bytes(f, &packed, NULL));
         expect_message(&f->diags,
-                       arena_printf(f->arena, "it is compressed by %s, and", programs[k]));
+                       arena_printf(f->arena, "it is compressed by %s, and", packs[k].program));
         text_free(&packed);
     }
 }
@@ -259,7 +211,7 @@ static void test_bomb(void **state)
         text_put(&text, "ab\n", 3);
     for (int k = 0; k < N_PACKS; k++) {
         Text packed = {0};
-        packs[k](&packed, text.data, text.length);
+        packs[k].pack(&packed, text.data, text.length);
         assert_true(packed.length < 30000);
         diag_init(&f->diags, f->arena);
         assert_null(read_bytes(f, &packed, &limits));
@@ -302,15 +254,17 @@ static void test_room(void **state)
     for (int k = 0; k < N_PACKS; k++) {
         Text packed = {0};
         char byte;
-        packs[k](&packed, text, strlen(text));
-        PackedText *reading = packed_text_open(packed.data, packed.length, -1);
+        packs[k].pack(&packed, text, strlen(text));
+        ByteSource reading;
+        byte_source_memory(&reading, packed.data, packed.length);
+        byte_source_unpack(&reading);
         for (size_t i = 0; i < strlen(text); i++) {
-            assert_int_equal(packed_text_read(reading, &byte, 1), 1);
+            assert_int_equal(byte_source_take(&reading, &byte, 1), 1);
             assert_int_equal(byte, text[i]);
         }
-        assert_int_equal(packed_text_read(reading, &byte, 1), 0);
-        assert_int_equal(packed_text_read(reading, &byte, 1), 0);
-        packed_text_close(reading);
+        assert_int_equal(byte_source_take(&reading, &byte, 1), 0);
+        assert_int_equal(byte_source_take(&reading, &byte, 1), 0);
+        byte_source_close(&reading);
         text_free(&packed);
     }
 }

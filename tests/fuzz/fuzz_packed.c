@@ -7,26 +7,24 @@
  *           by other bytes or by itself; or the text is repeated until it is large (a bomb), which
  *           is refused where there is no memory for it
  *
- * What is whole gives the text; what is cut, or followed by other bytes, is an error; what is
- * spoilt is an error, or the spoilt bit says nothing of the text. */
+ * What is whole gives the text, whose lines and records are those of the text in memory; what is
+ * cut, or followed by other bytes, is an error; what is spoilt is an error, or the spoilt bit says
+ * nothing of the text. */
 #define _GNU_SOURCE
-#include "base/file.h"
+#include "base/record_cutter.h"
+#include "base/unpack.h"
 #include "runtime/data/lines.h"
-#include "runtime/data/packed_text.h"
+#include "tests/packing.h"
 
-#include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { READS = 0x80, MOST_UNPACKED = 1 << 16, BOMB = 1 << 18, SMALL_MEMORY = 1 << 16 };
 typedef enum Deed { WHOLE, CUT, SPOILT, FOLLOWED, TWICE, LARGE, DEEDS } Deed;
-typedef enum Program { GZIP, XZ, ZSTD, PROGRAMS } Program;
 
 static void need(bool holds)
 {
@@ -39,24 +37,30 @@ static void need(bool holds)
 /* How an unpacking ended. */
 typedef enum Ending { WELL, WRONG, TOO_LONG } Ending;
 
-/* With room for that many bytes at a time. `fd`: of the bytes behind the first n. */
-static Ending unpack(const uint8_t *bytes, size_t n, int fd, size_t room, Text *out)
+/* With room for that many bytes at a time. */
+static Ending unpack(ByteSource *source, size_t room, Text *out)
 {
     char buffer[4096];
-    PackedText *text = packed_text_open((const char *)bytes, n, fd);
     ssize_t got;
-    int error;
-    while ((got = packed_text_read(text, buffer, room)) > 0 && out->length < MOST_UNPACKED) {
+    byte_source_unpack(source);
+    while ((got = byte_source_take(source, buffer, room)) > 0 && out->length < MOST_UNPACKED) {
         need((size_t)got <= room);
         text_put(out, buffer, (size_t)got);
     }
+    need(source->is_packed);
     if (got < 0) {
-        const char *problem = packed_text_problem(text, &error);
-        need(problem && *problem && !error);
-        need(packed_text_read(text, buffer, room) == -1); /* and stays so */
+        need(source->fault && *source->fault && !source->error);
+        need(byte_source_take(source, buffer, room) == -1); /* and stays so */
     }
-    packed_text_close(text);
+    byte_source_close(source);
     return got < 0 ? WRONG : got ? TOO_LONG : WELL;
+}
+
+static Ending unpack_memory(const uint8_t *bytes, size_t size, size_t room, Text *out)
+{
+    ByteSource source;
+    byte_source_memory(&source, bytes, size);
+    return unpack(&source, room, out);
 }
 
 static bool same(const Text *a, const Text *b)
@@ -64,13 +68,53 @@ static bool same(const Text *a, const Text *b)
     return a->length == b->length && (!a->length || !memcmp(a->data, b->data, a->length));
 }
 
-/* A file with these bytes in memory, read from byte `at` on. */
-static int file_of(const uint8_t *bytes, size_t size, size_t at)
+/* A file with these bytes in memory. */
+static int file_of(const uint8_t *bytes, size_t size)
 {
     const int fd = memfd_create("packed", MFD_CLOEXEC);
-    need(fd >= 0 && write(fd, bytes, size) == (ssize_t)size &&
-         lseek(fd, (off_t)at, SEEK_SET) == (off_t)at);
+    need(fd >= 0 && write(fd, bytes, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0);
     return fd;
+}
+
+/* Records of a text in memory and of its compressed file are the same, as long as they are not
+ * cut. */
+static void cut_both(const Text *text, const uint8_t *packed, size_t size, RecordRule rule)
+{
+    RecordCutter plain, unpacked;
+    Record a, b;
+    RecordStatus status;
+    byte_source_memory(&plain.source, text->length ? text->data : "", text->length);
+    byte_source_of(&unpacked.source, file_of(packed, size));
+    byte_source_unpack(&unpacked.source);
+    record_cutter_begin(&plain, rule);
+    record_cutter_begin(&unpacked, rule);
+    do {
+        status = record_next(&plain, &a);
+        need(record_next(&unpacked, &b) == status);
+        if (status != RECORD_READ)
+            break;
+        need(a.is_cut == b.is_cut && a.has_mark == b.has_mark);
+        need(a.is_cut ||
+             (a.has_cr == b.has_cr && a.length == b.length && !memcmp(a.text, b.text, a.length)));
+        record_skip(&plain);
+        record_skip(&unpacked);
+        need(plain.line == unpacked.line && plain.at == unpacked.at);
+    } while (true);
+    need(plain.at == (int64_t)text->length);
+    record_cutter_close(&plain);
+    record_cutter_close(&unpacked);
+}
+
+static void cut_all(const Text *text, const uint8_t *packed, size_t size)
+{
+    static const char *const passed[] = {"#", NULL};
+    const RecordRule rules[] = {
+        {.ends = RECORD_LINES, .longest = 30},
+        {.ends = RECORD_QUOTED, .longest = SIZE_MAX / 2, .quoted = 30},
+        {.ends = RECORD_BLOCKS, .longest = SIZE_MAX / 2, .passed = passed},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        cut_both(text, packed, size, rules[i]);
 }
 
 /* Where much is read at once an error is found earlier. */
@@ -80,12 +124,14 @@ static bool agree(Ending a, Ending b) { return a == b || (a != WELL && b != WELL
 static Ending unpack_all(const uint8_t *bytes, size_t size, Text *out)
 {
     Text few = {0}, read = {0};
-    const int fd = file_of(bytes, size, PACKED_BEGIN);
-    const Ending ending = unpack(bytes, size, -1, 4096, out);
-    need(agree(unpack(bytes, size, -1, 7, &few), ending));
-    need(agree(unpack(bytes, PACKED_BEGIN, fd, 4096, &read), ending));
+    ByteSource file;
+    byte_source_of(&file, file_of(bytes, size));
+    const Ending ending = unpack_memory(bytes, size, 4096, out);
+    need(agree(unpack_memory(bytes, size, 7, &few), ending));
+    need(agree(unpack(&file, 4096, &read), ending));
     need(ending != WELL || (same(out, &few) && same(out, &read)));
-    close(fd);
+    if (ending == WELL)
+        cut_all(out, bytes, size);
     text_free(&few);
     text_free(&read);
     return ending;
@@ -93,50 +139,9 @@ static Ending unpack_all(const uint8_t *bytes, size_t size, Text *out)
 
 /* ---- packing ---- */
 
-static void put_gzip(const uint8_t *text, size_t n, Text *out)
+static void pack(int program, const uint8_t *text, size_t n, Text *out)
 {
-    enum { WINDOW = 31 /* of gzip */, MEMORY = 8 };
-    z_stream z = {0};
-    need(deflateInit2(&z, 9, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK);
-    const size_t most = deflateBound(&z, n);
-    uint8_t *packed = malloc(most);
-    z.next_in = (Bytef *)(uintptr_t)text;
-    z.avail_in = (uInt)n;
-    z.next_out = packed;
-    z.avail_out = (uInt)most;
-    need(deflate(&z, Z_FINISH) == Z_STREAM_END);
-    text_put(out, (char *)packed, z.total_out);
-    deflateEnd(&z);
-    free(packed);
-}
-
-static void put_xz(const uint8_t *text, size_t n, Text *out)
-{
-    const size_t most = lzma_stream_buffer_bound(n);
-    uint8_t *packed = malloc(most);
-    size_t made = 0;
-    need(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, text, n, packed, &made, most) ==
-         LZMA_OK);
-    text_put(out, (char *)packed, made);
-    free(packed);
-}
-
-static void put_zstd(const uint8_t *text, size_t n, Text *out)
-{
-    const size_t most = ZSTD_compressBound(n);
-    char *packed = malloc(most);
-    ZSTD_CCtx *context = ZSTD_createCCtx();
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    const size_t made = ZSTD_compress2(context, packed, most, text, n);
-    need(!ZSTD_isError(made));
-    text_put(out, packed, made);
-    ZSTD_freeCCtx(context);
-    free(packed);
-}
-
-static void pack(Program program, const uint8_t *text, size_t n, Text *out)
-{
-    (program == GZIP ? put_gzip : program == XZ ? put_xz : put_zstd)(text, n, out);
+    packs[program].pack(out, (const char *)text, n);
 }
 
 /* ---- what is done with it ---- */
@@ -147,7 +152,7 @@ static bool begins(const Text *whole, const uint8_t *text, size_t n)
 }
 
 /* `at`: a place of the packed bytes. */
-static void try_deed(Deed deed, Program program, size_t at, const uint8_t *text, size_t n)
+static void try_deed(Deed deed, int program, size_t at, const uint8_t *text, size_t n)
 {
     Text packed = {0}, found = {0};
     pack(program, text, n, &packed);
@@ -178,7 +183,7 @@ static void try_deed(Deed deed, Program program, size_t at, const uint8_t *text,
 
 static const Source *read_text(const Text *packed, int64_t memory, Arena *arena, Diagnostics *diags)
 {
-    const int fd = file_of((const uint8_t *)packed->data, packed->length, 0);
+    const int fd = file_of((const uint8_t *)packed->data, packed->length);
     diag_init(diags, arena);
     const Source *source = text_read(diags, arena, arena_printf(arena, "/proc/self/fd/%d", fd),
                                      &(LineLimits){.line = 2 * BOMB, .memory = memory});
@@ -186,7 +191,7 @@ static const Source *read_text(const Text *packed, int64_t memory, Arena *arena,
     return source;
 }
 
-static void try_bomb(Program program, const uint8_t *text, size_t n)
+static void try_bomb(int program, const uint8_t *text, size_t n)
 {
     Text large = {0}, packed = {0};
     Arena *arena = arena_new();
@@ -211,7 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     if (bytes[0] & READS) {
         Text found = {0};
-        if (size > PACKED_BEGIN && packed_text_program((const char *)bytes + 1, size - 1))
+        if (size > PACKED_BEGIN && unpack_program((const char *)bytes + 1, size - 1))
             unpack_all(bytes + 1, size - 1, &found);
         text_free(&found);
         return 0;
@@ -219,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size <= SAYS)
         return 0;
     const Deed deed = (Deed)(bytes[0] % DEEDS);
-    const Program program = (Program)(bytes[0] / DEEDS % PROGRAMS);
+    const int program = bytes[0] / DEEDS % N_PACKS;
     const size_t at = bytes[1] + 256u * bytes[2];
     if (deed == LARGE)
         try_bomb(program, bytes + SAYS, size - SAYS);

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 #include "driver/corpus/prepare_texts.h"
-#include "runtime/data/packed_text.h"
+#include "base/unpack.h"
 #include "tests/fuzz/budget.h"
 
 #include <stdio.h>
@@ -249,7 +249,7 @@ static void try_case(Case *c, bool prepares)
     find_pairs(c);
     read_lines(c);
     /* compressed texts are read whole alone: fuzz_packed.c */
-    bool is_packed = packed_text_program((const char *)c->bytes, c->size) != NULL;
+    bool is_packed = unpack_program((const char *)c->bytes, c->size) != NULL;
     sources = is_packed ? NULL : read_whole(c, &targets);
     if (!sources)
         return;

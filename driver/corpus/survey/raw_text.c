@@ -3,90 +3,48 @@
 #include "driver/corpus/survey/raw_text.h"
 
 #include "base/arena.h"
-#include "base/file.h"
 #include "runtime/data/pairing.h"
 #include "runtime/data/tmx.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-static bool copy_all(FILE *from, FILE *to)
-{
-    char buffer[1 << 16];
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, from)) > 0;)
-        if (fwrite(buffer, 1, n, to) != n)
-            return false;
-    return !ferror(from) && !fflush(to);
-}
+static RecordRule rule_of(const RawText *raw) { return (RecordRule){.longest = raw->limit}; }
 
-/* What may be read again from its beginning; NULL and errno: it cannot be read. */
-static FILE *open_again(const char *path)
+/* Opens what may be read again from its beginning. What is no text in bytes of its own is an
+ * error. */
+static bool open_raw_file(RawText *raw, const char *path, RecordCutter *file)
 {
-    struct stat info;
-    bool is_stdin = !strcmp(path, "-");
-    FILE *file = is_stdin ? stdin : fopen(path, "re");
-    if (!file || fstat(fileno(file), &info))
-        return NULL;
-    if (S_ISDIR(info.st_mode)) {
-        fclose(file);
-        errno = EISDIR;
-        return NULL;
+    enum { BEGINNING = 8 };
+    ByteSource *source = &file->source;
+    if (!byte_source_open(source, path) || !byte_source_keep(source)) {
+        diag_errno(&raw->job->diags, "read", path, errno);
+        return false;
     }
-    if (S_ISREG(info.st_mode) && !is_stdin)
-        return file;
-    FILE *copy = tmpfile();
-    if (copy && !copy_all(file, copy)) {
-        fclose(copy);
-        copy = NULL;
-    }
-    int error = errno;
-    if (!is_stdin)
-        fclose(file);
-    errno = error;
-    return copy;
-}
-
-/* Says of what is no text in bytes of its own that it is none. */
-static bool check_beginning(Job *job, const char *path, FILE *file)
-{
-    char begin[2] = {0};
-    const char *foreign = text_foreign(begin, fread(begin, 1, sizeof begin, file));
+    byte_source_unpack(source);
+    const size_t n = byte_source_look(source, BEGINNING);
+    const char *foreign = text_foreign(source->data, n);
     if (foreign)
-        return job_error(job, "%s %s", path, foreign);
-    if (ferror(file))
-        return diag_errno(&job->diags, "read", path, errno), false;
-    rewind(file);
-    return true;
+        return job_error(raw->job, "%s %s", path, foreign);
+    record_cutter_begin(file, rule_of(raw));
+    return byte_source_check(source, &raw->job->diags, path);
 }
 
-static FILE *open_file(Job *job, const char *path)
+/* The rows of pairs, which have been parsed. */
+static void open_rows(const RawText *raw, const Source *pairs, RecordCutter *file)
 {
-    FILE *file = open_again(path);
-    if (!file)
-        diag_errno(&job->diags, "read", path, errno);
-    else if (!check_beginning(job, path, file)) {
-        fclose(file);
-        file = NULL;
-    }
-    return file;
+    byte_source_memory(&file->source, pairs->text, pairs->length);
+    record_cutter_begin(file, rule_of(raw));
 }
 
-static FILE *open_pairs(Job *job, const char *path, const Source *pairs)
+static bool open_parsed(RawText *raw, const char *path, const TextFiles *files,
+                        const SurveyOptions *o, RecordCutter *file, const int64_t **numbers)
 {
-    FILE *lines = pairs ? fmemopen((void *)(uintptr_t)pairs->text, pairs->length, "r") : NULL;
-    if (pairs && !lines)
-        diag_errno(&job->diags, "read", path, errno);
-    return lines;
-}
-
-static FILE *open_parsed(Job *job, const char *path, const TextFiles *files, const SurveyOptions *o,
-                         const int64_t **numbers)
-{
-    return open_pairs(
-        job, path,
-        pair_text_lines(job, path, &files->columns, o->languages, o->line_limit, numbers));
+    const Source *pairs =
+        pair_text_lines(raw->job, path, &files->columns, o->languages, o->line_limit, numbers);
+    if (pairs)
+        open_rows(raw, pairs, file);
+    return pairs != NULL;
 }
 
 /* Whether a file of pairs is not read as it is, in lines. */
@@ -97,19 +55,26 @@ static bool is_parsed(RawText *raw, const char *path, const TextList *columns)
            (tmx_is_name(path) || pair_file_is_table(raw->job, path, columns, &fields));
 }
 
+static void begin_side(const RawText *raw, RawFile *side, const char **names, size_t n)
+{
+    Arena *arena = raw->job->arena;
+    *side = (RawFile){.names = names,
+                      .files = ARENA_ARRAY(arena, RecordCutter, n + 1),
+                      .numbers = ARENA_ARRAY(arena, const int64_t *, n + 1)};
+    for (size_t i = 0; i < n; i++)
+        side->files[i].source.fd = -1;
+}
+
 static bool open_side(RawText *raw, int k, const TextList *paths, const TextFiles *files,
                       const SurveyOptions *o)
 {
     RawFile *side = &raw->files[k];
-    side->names = paths->data;
-    side->files = ARENA_ARRAY(raw->job->arena, FILE *, paths->count + 1);
-    side->numbers = ARENA_ARRAY(raw->job->arena, const int64_t *, paths->count + 1);
+    begin_side(raw, side, paths->data, paths->count);
     for (size_t i = 0; i < paths->count; i++) {
         const char *path = paths->data[i];
-        side->files[i] = is_parsed(raw, path, &files->columns)
-                             ? open_parsed(raw->job, path, files, o, &side->numbers[i])
-                             : open_file(raw->job, path);
-        if (!side->files[i])
+        if (!(is_parsed(raw, path, &files->columns)
+                  ? open_parsed(raw, path, files, o, &side->files[i], &side->numbers[i])
+                  : open_raw_file(raw, path, &side->files[i])))
             return false;
     }
     return true;
@@ -125,18 +90,15 @@ static const char *join_names(Arena *arena, const char *const *paths, size_t n)
 }
 
 /* What was read already, as one file. */
-static bool open_read(RawText *raw, const SurveyText *text)
+static void open_read(RawText *raw, const SurveyText *text)
 {
     const TextList *paths = &text->files.data;
-    RawFile *side = &raw->files[0];
+    const char **names = ARENA_ARRAY(raw->job->arena, const char *, 1);
     raw->n = 1;
-    side->names = ARENA_ARRAY(raw->job->arena, const char *, 1);
-    side->names[0] = join_names(raw->job->arena, paths->data, paths->count);
-    side->files = ARENA_ARRAY(raw->job->arena, FILE *, 1);
-    side->numbers = ARENA_ARRAY(raw->job->arena, const int64_t *, 1);
-    side->numbers[0] = text->numbers;
-    side->files[0] = open_pairs(raw->job, side->names[0], text->pairs);
-    return side->files[0] != NULL;
+    names[0] = join_names(raw->job->arena, paths->data, paths->count);
+    begin_side(raw, &raw->files[0], names, 1);
+    raw->files[0].numbers[0] = text->numbers;
+    open_rows(raw, text->pairs, &raw->files[0].files[0]);
 }
 
 bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *o, RawText *raw)
@@ -148,10 +110,12 @@ bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *o, RawText 
     *raw = (RawText){.job = job,
                      .is_pairs = !files->text.count,
                      .has_columns = files->data.count > 0,
-                     .limit = (size_t)(o->line_limit ? o->line_limit : LINE_LIMIT),
+                     .limit = (size_t)line_limit_of(o->line_limit),
                      .n = first->count};
-    if (text->pairs)
-        return open_read(raw, text);
+    if (text->pairs) {
+        open_read(raw, text);
+        return true;
+    }
     return open_side(raw, 0, first, files, o) &&
            (first != &files->source || open_side(raw, 1, &files->target, files, o));
 }
@@ -161,70 +125,51 @@ const char *raw_names(const RawText *raw, int k)
     return join_names(raw->job->arena, raw->files[k].names, raw->n);
 }
 
-void raw_rewind(RawText *raw)
+bool raw_rewind(RawText *raw)
 {
+    bool ok = true;
     raw->at = 0;
     for (int k = 0; k < 2; k++) {
-        for (size_t i = 0; raw->files[k].files && i < raw->n; i++)
-            rewind(raw->files[k].files[i]);
-        raw->files[k].lines = raw->files[k].file_lines = 0;
+        RawFile *side = &raw->files[k];
+        side->lines = 0;
+        for (size_t i = 0; ok && side->files && i < raw->n; i++) {
+            ok = byte_source_rewind(&side->files[i].source);
+            if (!ok)
+                diag_errno(&raw->job->diags, "read", side->names[i], errno);
+            record_cutter_begin(&side->files[i], rule_of(raw));
+        }
     }
+    return ok;
 }
 
 void raw_close(RawText *raw)
 {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; k++)
         for (size_t i = 0; raw->files[k].files && i < raw->n; i++)
-            if (raw->files[k].files[i])
-                fclose(raw->files[k].files[i]);
-        free(raw->files[k].data);
-    }
+            record_cutter_close(&raw->files[k].files[i]);
 }
 
 /* ---- lines ---- */
 
-static void put_byte(RawFile *file, char byte)
-{
-    if (file->length == file->capacity) {
-        file->capacity = 2 * file->capacity + 4096;
-        file->data = memory_resized(file->data, file->capacity);
-    }
-    file->data[file->length++] = byte;
-}
-
-/* False: the file has no further line. */
+/* False: the current file has no further line, or after an error. */
 static bool read_line(RawText *raw, int k, RawLine *line)
 {
-    RawFile *file = &raw->files[k];
-    FILE *stream = file->files[raw->at];
+    RawFile *side = &raw->files[k];
+    RecordCutter *file = &side->files[raw->at];
+    const char *name = side->names[raw->at];
+    Record record;
     *line = (RawLine){0};
-    file->length = 0;
-    int byte;
-    while ((byte = getc_unlocked(stream)) != EOF && byte != '\n') {
-        if (file->length <= raw->limit) /* one more, which may be a CR */
-            put_byte(file, (char)byte);
-        else
-            line->is_cut = true;
-    }
-    if (byte == EOF && !file->length) {
-        if (ferror(stream))
-            diag_errno(&raw->job->diags, "read", file->names[raw->at], errno);
+    const RecordStatus status = record_next(file, &record);
+    if (status == RECORD_FAILED && byte_source_check(&file->source, &raw->job->diags, name))
+        return job_error(raw->job, "%s: line %lld goes on and on: this is no text", name,
+                         (long long)file->line);
+    if (status != RECORD_READ)
         return false;
-    }
-    file->lines++;
-    file->file_lines++;
-    line->line = (Line){file->data ? file->data : "", file->length};
-    if (file->file_lines == 1 && file->length >= 3 && !memcmp(file->data, "\xEF\xBB\xBF", 3)) {
-        line->has_mark = true;
-        line->line = (Line){file->data + 3, file->length - 3};
-    }
-    if (!line->is_cut && line->line.length && line->line.text[line->line.length - 1] == '\r') {
-        line->has_cr = true;
-        line->line.length--;
-    }
-    line->is_cut |= line->line.length > raw->limit;
-    if (line->is_cut && line->line.length > raw->limit)
-        line->line.length = raw->limit;
+    side->lines++;
+    *line = (RawLine){.line = {record.text, record.is_cut ? raw->limit : record.length},
+                      .has_mark = record.has_mark,
+                      .has_cr = record.has_cr && !record.is_cut,
+                      .is_cut = record.is_cut};
     return true;
 }
 
@@ -241,15 +186,16 @@ static int64_t count_rest(RawText *raw, int k)
 {
     RawLine line;
     while (read_line(raw, k, &line))
-        ;
-    return raw->files[k].file_lines;
+        continue;
+    return raw->files[k].files[raw->at].line;
 }
 
 /* The number of the line that was read last, among those of all files. */
-static int64_t number_of_line(const RawFile *file, size_t at, bool has_line)
+static int64_t number_of_line(const RawFile *side, size_t at, bool has_line)
 {
-    const int64_t *numbers = has_line ? file->numbers[at] : NULL;
-    return file->lines + (numbers ? numbers[file->file_lines - 1] + 1 - file->file_lines : 0);
+    const int64_t *numbers = has_line ? side->numbers[at] : NULL;
+    const int64_t line = side->files[at].line;
+    return side->lines + (numbers ? numbers[line - 1] + 1 - line : 0);
 }
 
 /* The next line of the current file, or of its pair of files; false: they have ended, or an
@@ -281,7 +227,6 @@ bool raw_next(RawText *raw, RawPair *pair)
         if (raw->job->diags.errors || raw->at + 1 >= raw->n)
             return false;
         raw->at++;
-        raw->files[0].file_lines = raw->files[1].file_lines = 0;
     }
     return true;
 }

@@ -1,14 +1,13 @@
-/* Texts line by line with any bytes, also those that line_reader.h refuses. Only a file that begins
- * as another format or encoding (text_foreign: gzip, UTF-16) is an error.
+/* Texts line by line with any bytes, also those that line_reader.h refuses. What is compressed is
+ * unpacked; only a text that begins as another format or encoding (text_foreign) is an error.
  *
  * A pipe or standard input is copied to a temporary file, so that it can be read twice. A
  * translation memory or a table of pairs is read whole into memory. */
 #ifndef DRIVER_CORPUS_SURVEY_RAW_TEXT_H
 #define DRIVER_CORPUS_SURVEY_RAW_TEXT_H
 
+#include "base/record_cutter.h"
 #include "driver/corpus/survey/survey.h"
-
-#include <stdio.h>
 
 /* RawLine: a line without its end; the first line of a file also without a byte order mark. Valid
  * until the next line is read. */
@@ -26,15 +25,14 @@ typedef struct RawPair {
 } RawPair;
 
 /* RawFile: the files of one side, read one after the other.
- *   numbers   of each file: on which of its lines, from 0, each line is; NULL: on the same */
+ *   files     the lines of each; of pairs that were parsed, their rows in memory
+ *   numbers   of each file: on which of its lines, from 0, each line is; NULL: on the same
+ *   lines     read so far, of all files; those of the current one: its cutter's */
 typedef struct RawFile {
     const char **names;
-    FILE **files;
+    RecordCutter *files;
     const int64_t **numbers;
-    char *data; /* the current line */
-    size_t length, capacity;
-    int64_t lines;      /* read so far, of all files */
-    int64_t file_lines; /* read so far, of the current file */
+    int64_t lines;
 } RawFile;
 
 /* RawText: a text that is open. */
@@ -51,7 +49,8 @@ bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *options, Ra
 /* Reads the next line. False at the end, and after an error, which is in the job's diagnostics: one
  * side ends before the other, or a file cannot be read. */
 bool raw_next(RawText *raw, RawPair *pair);
-void raw_rewind(RawText *raw);
+/* Back to the first line. False after an error. */
+bool raw_rewind(RawText *raw);
 /* The names of the files of side k, separated by commas. */
 const char *raw_names(const RawText *raw, int k);
 void raw_close(RawText *raw);

@@ -291,9 +291,9 @@ static void judge_pair(Look *look, const RawPair *pair)
 static void judge_pairs(Look *look)
 {
     RawPair pair;
-    raw_rewind(&look->raw);
+    const bool ok = raw_rewind(&look->raw);
     ratio_spread_settle(look->ratios);
-    while (raw_next(&look->raw, &pair)) {
+    while (ok && raw_next(&look->raw, &pair)) {
         digest_pair(look, &pair);
         judge_pair(look, &pair);
     }

@@ -1,14 +1,12 @@
-/* PackedText by zlib, liblzma and libzstd: a Packing, three functions, for each. */
-#include "runtime/data/packed_text.h"
+/* Unpacker by zlib, liblzma and libzstd: a Packing, three functions, for each. */
+#include "base/unpack.h"
 
 #include "base/arena.h"
 
-#include <errno.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -19,19 +17,21 @@ static const char bad_data[] = "incorrect data";
 typedef struct Packing {
     const char *program, *advice, *magic;
     size_t n_magic;
-    bool (*begin)(PackedText *text); /* false: memory ran out */
-    /* Unpacks from text->at, of text->n bytes, to `out`, and advances both; the number of bytes
-     * made is returned. Sets text->is_whole, and text->fault after an error. */
-    size_t (*step)(PackedText *text, char *out, size_t size);
-    void (*end)(PackedText *text);
+    bool (*begin)(Unpacker *unpacker); /* false: memory ran out */
+    /* Unpacks from unpacker->at, of unpacker->n bytes, to `out`, and advances both; the number of
+     * bytes made is returned. Sets unpacker->is_whole, and its fault after an error. */
+    size_t (*step)(Unpacker *unpacker, char *out, size_t size);
+    void (*end)(Unpacker *unpacker);
 } Packing;
 
-struct PackedText {
+struct Unpacker {
     const Packing *packing;
-    int fd, error; /* error: errno of a read; 0: none */
-    bool at_end;   /* nothing more can be read from fd */
-    bool is_whole; /* what has been unpacked may end here */
-    bool has_rest; /* the last step filled its output: there may be more without further input */
+    UnpackInput *input;
+    void *context;
+    bool at_end;    /* the input has ended */
+    bool is_whole;  /* what has been unpacked may end here */
+    bool has_rest;  /* the last step filled its output: there may be more without further input */
+    bool is_unread; /* the input gave -1 */
     bool has_failed;
     const unsigned char *at; /* n bytes in `chunk` that are not yet unpacked */
     size_t n;
@@ -47,15 +47,15 @@ struct PackedText {
 
 /* ---- gzip ---- */
 
-static bool gzip_begin(PackedText *t)
+static bool gzip_begin(Unpacker *t)
 {
     enum { GZIP = 16 };
     return inflateInit2(&t->state.gzip, MAX_WBITS + GZIP) == Z_OK;
 }
 
-static void gzip_end(PackedText *t) { inflateEnd(&t->state.gzip); }
+static void gzip_end(Unpacker *t) { inflateEnd(&t->state.gzip); }
 
-static size_t gzip_step(PackedText *t, char *out, size_t size)
+static size_t gzip_step(Unpacker *t, char *out, size_t size)
 {
     z_stream *z = &t->state.gzip;
     const uInt n = t->n < PACKED_STEP ? (uInt)t->n : PACKED_STEP;
@@ -77,13 +77,13 @@ static size_t gzip_step(PackedText *t, char *out, size_t size)
 
 /* ---- xz ---- */
 
-static bool xz_begin(PackedText *t)
+static bool xz_begin(Unpacker *t)
 {
     t->state.xz = (lzma_stream)LZMA_STREAM_INIT;
     return lzma_stream_decoder(&t->state.xz, PACKED_WINDOW, LZMA_CONCATENATED) == LZMA_OK;
 }
 
-static void xz_end(PackedText *t) { lzma_end(&t->state.xz); }
+static void xz_end(Unpacker *t) { lzma_end(&t->state.xz); }
 
 static const char *xz_fault(lzma_ret result)
 {
@@ -97,7 +97,7 @@ static const char *xz_fault(lzma_ret result)
     return i < sizeof what / sizeof *what && what[i] ? what[i] : bad_data;
 }
 
-static size_t xz_step(PackedText *t, char *out, size_t size)
+static size_t xz_step(Unpacker *t, char *out, size_t size)
 {
     lzma_stream *z = &t->state.xz;
     z->next_in = t->at;
@@ -115,11 +115,11 @@ static size_t xz_step(PackedText *t, char *out, size_t size)
 
 /* ---- zstd ---- */
 
-static bool zstd_begin(PackedText *t) { return (t->state.zstd = ZSTD_createDStream()) != NULL; }
+static bool zstd_begin(Unpacker *t) { return (t->state.zstd = ZSTD_createDStream()) != NULL; }
 
-static void zstd_end(PackedText *t) { ZSTD_freeDStream(t->state.zstd); }
+static void zstd_end(Unpacker *t) { ZSTD_freeDStream(t->state.zstd); }
 
-static size_t zstd_step(PackedText *t, char *out, size_t size)
+static size_t zstd_step(Unpacker *t, char *out, size_t size)
 {
     ZSTD_inBuffer in = {t->at, t->n, 0};
     ZSTD_outBuffer made = {out, size, 0};
@@ -150,13 +150,13 @@ static const Packing *packing_of(const char *begin, size_t n)
     return NULL;
 }
 
-const char *packed_text_program(const char *begin, size_t n)
+const char *unpack_program(const char *begin, size_t n)
 {
     const Packing *packing = packing_of(begin, n);
     return packing ? packing->program : NULL;
 }
 
-bool packed_text_is_open(const char *begin, size_t n)
+bool unpack_is_open(const char *begin, size_t n)
 {
     for (size_t i = 0; i < sizeof packings / sizeof *packings; i++)
         if (n < packings[i].n_magic && !memcmp(begin, packings[i].magic, n))
@@ -164,41 +164,38 @@ bool packed_text_is_open(const char *begin, size_t n)
     return false;
 }
 
-const char *packed_text_advice(const char *begin, size_t n)
+const char *unpack_advice(const char *begin, size_t n)
 {
     const Packing *packing = packing_of(begin, n);
     return packing ? packing->advice : NULL;
 }
 
-PackedText *packed_text_open(const char *begin, size_t n, int fd)
+Unpacker *unpacker_open(const char *begin, size_t n, UnpackInput *input, void *context)
 {
-    PackedText *t = memory_zeroed(1, sizeof *t + n);
+    Unpacker *t = memory_zeroed(1, sizeof *t + n);
     unsigned char *copy = (unsigned char *)(t + 1);
     memcpy(copy, begin, n);
     t->packing = packing_of(begin, n);
-    t->fd = fd;
+    t->input = input;
+    t->context = context;
     t->at = copy;
     t->n = n;
-    t->at_end = fd < 0;
     memory_need(t->packing->begin(t));
     return t;
 }
 
 /* False: reading failed. */
-static bool fill_chunk(PackedText *t)
+static bool fill_chunk(Unpacker *t)
 {
-    ssize_t n;
-    do
-        n = read(t->fd, t->chunk, sizeof t->chunk);
-    while (n < 0 && errno == EINTR);
-    t->error = n < 0 ? errno : 0;
+    const ssize_t n = t->input(t->context, (char *)t->chunk, sizeof t->chunk);
+    t->is_unread = n < 0;
     t->at_end = n <= 0;
     t->at = t->chunk;
     t->n = n > 0 ? (size_t)n : 0;
     return n >= 0;
 }
 
-static ssize_t fail_unpacking(PackedText *t)
+static ssize_t fail_unpacking(Unpacker *t)
 {
     t->has_failed = true;
     snprintf(t->problem, sizeof t->problem, "it is compressed by %s, and %s%s", t->packing->program,
@@ -207,7 +204,7 @@ static ssize_t fail_unpacking(PackedText *t)
     return -1;
 }
 
-ssize_t packed_text_read(PackedText *t, char *out, size_t size)
+ssize_t unpacker_read(Unpacker *t, char *out, size_t size)
 {
     while (!t->has_failed) {
         if (!t->n && !t->at_end && !t->has_rest && !fill_chunk(t))
@@ -226,18 +223,50 @@ ssize_t packed_text_read(PackedText *t, char *out, size_t size)
     return fail_unpacking(t);
 }
 
-bool packed_text_ready(const PackedText *t) { return t->n || t->has_rest || t->at_end; }
+bool unpacker_ready(const Unpacker *t) { return t->n || t->has_rest || t->at_end; }
 
-const char *packed_text_problem(const PackedText *t, int *error)
-{
-    *error = t->error;
-    return t->error ? NULL : t->problem;
-}
+const char *unpacker_problem(const Unpacker *t) { return t->is_unread ? NULL : t->problem; }
 
-void packed_text_close(PackedText *t)
+const char *unpacker_program(const Unpacker *t) { return t->packing->program; }
+
+void unpacker_close(Unpacker *t)
 {
     if (!t)
         return;
     t->packing->end(t);
     free(t);
+}
+
+/* ---- members of zip archives ---- */
+
+bool unpack_deflated(const void *bytes, uint64_t n, void *out, uint64_t size)
+{
+    enum { RAW = -MAX_WBITS };
+    z_stream stream = {0};
+    if (inflateInit2(&stream, RAW) != Z_OK)
+        return false;
+    uint64_t in = 0, made = 0;
+    int status = Z_OK;
+    unsigned char more;
+    while (status == Z_OK) {
+        const uint64_t in_left = n - in, out_left = size - made;
+        const uInt in_now = (uInt)(in_left < PACKED_STEP ? in_left : PACKED_STEP);
+        const uInt out_now = (uInt)(out_left < PACKED_STEP ? out_left : PACKED_STEP);
+        stream.next_in = (unsigned char *)(uintptr_t)bytes + in;
+        stream.avail_in = in_now;
+        stream.next_out = out_left ? (unsigned char *)out + made : &more;
+        stream.avail_out = out_left ? out_now : 1;
+        status = inflate(&stream, Z_NO_FLUSH);
+        if (!out_left && stream.avail_out == 0)
+            status = Z_DATA_ERROR; /* longer than it says */
+        in += in_now - stream.avail_in;
+        made += out_left ? out_now - stream.avail_out : 0;
+    }
+    inflateEnd(&stream);
+    return status == Z_STREAM_END && made == size;
+}
+
+uint32_t unpack_checksum(const void *bytes, uint64_t n)
+{
+    return (uint32_t)crc32_z(0, bytes, (z_size_t)n);
 }
