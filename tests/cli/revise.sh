@@ -160,13 +160,15 @@ generates llama.run warm temperature=0.6 top_k=20
 changed warm 'temperature is 0.6 (published: 1), top_k is 20 (published: 0)'
 is_same warm changed.again || fail "it generates with others: $(cat changed.again.rules)"
 if [ -z "$short" ]; then
-    cp -r changed.again warm.run
+    mv changed.back warm.back
+    imported warm.back warm.run
     generates warm.run nucleus top_p=0.9 repetition_penalty=1.2
     changed nucleus 'temperature is 1 (published: 0.6), top_k is 0 (published: 20), top_p is 0.9 (published: 1), repetition_penalty is 1.2 (published: 1)'
     is_same nucleus changed.again || fail "it generates with others: $(cat changed.again.rules)"
-    sed 's/"do_sample": true/"do_sample": false/' changed.back/generation_config.json >generation.json # which holds nothing
-    mv generation.json changed.back/generation_config.json
-    imported changed.back greedy
+    mv changed.back greedy.back # where nothing holds any more
+    sed 's/"do_sample": true/"do_sample": false/' greedy.back/generation_config.json >generation.json
+    mv generation.json greedy.back/generation_config.json
+    imported greedy.back greedy
     generates greedy nucleus top_p=0.8
     changed nucleus 'top_p is 0.8 (published: 1)'
     is_same nucleus changed.again || fail "it generates with others: $(cat changed.again.rules)"
@@ -253,13 +255,13 @@ vector pooled >wanted.txt
 vector bare.again | cmp - wanted.txt || fail "other vectors"
 
 # ---- other formats, and integers ----
-python3 "$root/tests/cli/published_tokens.py" llama letters '{}' '{"eos_token_id": 257, "temperature": 0.6, "top_k": 20, "repetition_penalty": 1.05}'
+python3 "$root/tests/cli/published_tokens.py" llama letters '{"intermediate_size": 64}' '{"eos_token_id": 257, "temperature": 0.6, "top_k": 20, "repetition_penalty": 1.05}'
 yes 'the hen is on the sea' | head -n 4 >letters.txt
-printf 'model made\nuse "%s/models/llama.tfg"\nconst vocab = 258, d_model = 32, d_ff = 40, heads = 4, kv_heads = 2, layers = 1, context = 64, tied = true\n' "$root" >made.tfg
+printf 'model made\nuse "%s/models/llama.tfg"\nconst vocab = 258, d_model = 32, d_ff = 64, heads = 4, kv_heads = 2, layers = 1, context = 64, tied = true\n' "$root" >made.tfg
 rm -rf made
 "$tfc" train made.tfg --text letters.txt --vocab letters/tokenizer.json --steps 20 --out made 2>err.txt || fail "$(cat err.txt)"
 "$tfc" export made -o letters/model.safetensors 2>err.txt
-says() { "$tfc" generate "$1" --prompt 'the hen is on the sea, and the' --temperature 0 --tokens 8 --json 2>/dev/null | grep -o '"ids": [^]]*]'; }
+says() { "$tfc" generate "$@" --prompt 'the hen is on the sea, and the' --temperature 0 --tokens 8 --json 2>/dev/null | grep -o '"ids": [^]]*]'; }
 imported letters letters.run
 edited letters.run turned 'const rope_type = "linear"' 'const rope_factor = 8'
 [ "$(says turned)" != "$(says letters.run)" ] || fail "positions change nothing"
@@ -269,15 +271,17 @@ for run in turned small; do
     grep -q 'rope_factor is 8' err.txt || fail "$(cat err.txt)"
     imported "$run.gguf" "$run.gguf.run"
     [ "$(says "$run.gguf.run")" = "$(says "$run")" ] || fail "$run: the GGUF computes something else"
+    rules_of "$run.gguf.run" >rules.txt
     for setting in temperature=0.6 top_k=20 repetition_penalty=1.05; do
-        rules_of "$run.gguf.run" | grep -qx "$setting" || fail "$run: the GGUF's run does not generate with $setting: $(rules_of "$run.gguf.run")"
+        grep -qx "$setting" rules.txt || fail "$run: the GGUF's run does not generate with $setting: $(cat rules.txt)"
     done
-    written "$run.gguf.run" --format hf -o "$run.gguf.back" # a whole folder of it
+    written "$run.gguf.run" --format hf -o "$run.gguf.back" # a whole folder of it, in f32
     imported "$run.gguf.back" "$run.whole"
     for of in gguf.run whole; do
-        "$tfc" score "$run" --text letters.txt >wanted.txt 2>/dev/null
+        [ $of = gguf.run ] && in= || in='--dtype f32'
+        "$tfc" score "$run" $in --text letters.txt >wanted.txt 2>/dev/null
         "$tfc" score "$run.$of" --text letters.txt 2>/dev/null | cmp - wanted.txt || fail "$run.$of: other logits"
-        [ "$(says "$run.$of")" = "$(says "$run")" ] || fail "$run.$of: other ids"
+        [ "$(says "$run.$of")" = "$(says "$run" $in)" ] || fail "$run.$of: other ids"
     done
     written "$run" --format hf -o "$run.back"
     grep -q '"factor": 8' "$run.back/config.json" || fail "$(cat "$run.back/config.json")"
