@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "base/temporary.h"
-#include "runtime/train/runlog_fields.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,52 +4,11 @@
 #define RUNTIME_TRAIN_RUNLOG_H
 
 #include "base/file.h"
-#include "base/json_write.h"
 #include "base/vec.h"
-#include "runtime/train/best.h"
-
-/* TrainValid: the figures of one validation text.
- *   name   NULL: the text has no name */
-typedef struct TrainValid {
-    const char *name;
-    TrainFigures figures;
-} TrainValid;
-
-/* TrainSample: a line of a validation text, from 0, and what the model made of it.
- *   prompt   the beginning that a language model continued; NULL: the text is a translation */
-typedef struct TrainSample {
-    int64_t line;
-    const char *prompt, *text;
-} TrainSample;
-
-/* TrainReport: a line of log.jsonl. loss and tokens_per_second are means since the last line, rate
- * and gradient_norm are of this step. NAN: there is none. */
-typedef struct TrainReport {
-    int64_t step, epoch;
-    double loss, rate, gradient_norm, tokens_per_second;
-    /* shares of rank 0's time; NAN: there are no other ranks */
-    double waited_for_ranks, waited_for_network;
-    int64_t memory;          /* bytes that are resident; 0: unknown */
-    double seconds;          /* of training, earlier sessions included */
-    double seconds_left;     /* NAN: unknown */
-    TrainFigures figures;    /* of the text by which the best is chosen */
-    const TrainValid *valid; /* of every text; the hook's, valid until the next validation */
-    int n_valid;
-    const TrainSample *samples; /* of the first text, always the same lines; as `valid` */
-    int n_samples;
-    /* TrainBest.by of the validation; NULL: no validation, or a line of an older version */
-    const char *best_by;
-    bool validated, best;
-
-    /* of how many checkpoints the validated params are the mean, and the step of the oldest; 0:
-     * they are those of the step. `best`: the mean is better than the best checkpoint */
-    int64_t averaged, averaged_first;
-} TrainReport;
+#include "runtime/train/runlog_line.h"
 
 /* A report of the state's place in the training, without a figure. */
 TrainReport train_no_report(const TrainState *state);
-/* The member that makes a line one of a mean (TrainReport.averaged). */
-#define RUNLOG_AVERAGED "averaged"
 
 /* FOLDER/step-STEP.safetensors, in the arena. */
 const char *run_step_path(Arena *arena, const char *folder, int64_t step);

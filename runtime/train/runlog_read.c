@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/json_read.h"
-#include "runtime/train/runlog_fields.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* The members of a line of log.jsonl. */
-#include "runtime/train/runlog_fields.h"
-
-#include "runtime/train/runlog.h"
+#include "runtime/train/runlog_line.h"
 
 #define ROW(key, type, member, use, ...) \
     JSON_FIELD(TrainReport, key, type, member, use, __VA_ARGS__)
