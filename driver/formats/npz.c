@@ -1,13 +1,11 @@
-/* Archives of arrays: read by zip.h, written by libzip, which belongs to this file alone. */
+/* Archives of arrays: read by zip.h, written by zip_write.h. */
 #include "driver/formats/npz.h"
 
 #include "base/file.h"
-#include "base/library.h"
 #include "driver/formats/zip.h"
+#include "driver/formats/zip_write.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <zip.h>
 
 /* ---- reading ---- */
 
@@ -89,76 +87,28 @@ const NpyArray *npz_find(const Npz *npz, const char *name) { return map_get(&npz
 
 /* ---- writing ---- */
 
-#define FUNCTION(f) LIBRARY_FUNCTION(f)
-#include "driver/formats/zip_functions.def"
-#undef FUNCTION
-
-/* libzip, before any of its functions. */
-static bool load_zip(Diagnostics *diags)
-{
-    static const LibraryFunction functions[] = {
-#define FUNCTION(f) LIBRARY_ENTRY(f)
-#include "driver/formats/zip_functions.def"
-#undef FUNCTION
-    };
-    static Library library = {.path = TFC_LIBZIP,
-                              .name = TFC_LIBZIP_NAME,
-                              .package = TFC_LIBZIP_PACKAGE,
-                              LIBRARY_TABLE(functions)};
-    return library_load(&library, diags);
-}
-
-/* Header and elements, which the archive frees; NULL after an error of libzip. */
-static zip_source_t *array_source(zip_t *zip, const NpyArray *array)
+static ZipStored stored_array(Arena *arena, const NpyArray *array)
 {
     Text header = {0};
     npy_put_header(array, 0, &header);
-    size_t size = element_info(array->type)->bytes;
+    ZipStored entry = {.name = arena_printf(arena, "%s.npy", array->name),
+                       .head = arena_copy(arena, header.data, header.length),
+                       .head_size = header.length,
+                       .data = array->data,
+                       .data_size = element_info(array->type)->bytes};
     for (int i = 0; i < array->rank; i++)
-        size *= (size_t)array->dims[i];
-    char *bytes = memory_resized(NULL, header.length + size);
-    memcpy(bytes, header.data, header.length);
-    memcpy(bytes + header.length, array->data, size);
-    zip_source_t *source = zip_source_buffer(zip, bytes, header.length + size, 1);
-    if (!source)
-        free(bytes);
+        entry.data_size *= (uint64_t)array->dims[i];
     text_free(&header);
-    return source;
-}
-
-static bool add_array(zip_t *zip, const NpyArray *array)
-{
-    enum { FIRST_DAY = 1 << 5 | 1 }; /* of 1980: a file tells nothing of its day */
-    Text name = {0};
-    text_add(&name, "%s.npy", array->name);
-    zip_source_t *source = array_source(zip, array);
-    zip_int64_t i = source ? zip_file_add(zip, name.data, source, ZIP_FL_ENC_UTF_8) : -1;
-    text_free(&name);
-    if (source && i < 0)
-        zip_source_free(source);
-    return i >= 0 && !zip_set_file_compression(zip, (zip_uint64_t)i, ZIP_CM_STORE, 0) &&
-           !zip_file_set_dostime(zip, (zip_uint64_t)i, 0, FIRST_DAY, 0);
+    return entry;
 }
 
 bool npz_write(Diagnostics *diags, const char *path, const NpyArray *arrays, int64_t n)
 {
-    if (!load_zip(diags) || !file_can_write(diags, path))
-        return false;
-    int code = 0;
-    zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    if (!zip) {
-        zip_error_t error;
-        zip_error_init_with_code(&error, code);
-        diag_file(diags, "write", path, "%s", zip_error_strerror(&error));
-        zip_error_fini(&error);
-        return false;
-    }
-    bool ok = true;
-    for (int64_t i = 0; ok && i < n; i++)
-        ok = add_array(zip, &arrays[i]);
-    if (ok && !zip_close(zip))
-        return true;
-    diag_file(diags, "write", path, "%s", zip_strerror(zip));
-    zip_discard(zip);
-    return false;
+    Arena *arena = arena_new();
+    ZipStored *entries = ARENA_ARRAY(arena, ZipStored, n);
+    for (int64_t i = 0; i < n; i++)
+        entries[i] = stored_array(arena, &arrays[i]);
+    const bool ok = zip_write(diags, path, entries, (size_t)n);
+    arena_free(arena);
+    return ok;
 }

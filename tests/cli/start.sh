@@ -1,6 +1,6 @@
 #!/bin/sh
 # Starting is cheap: LLVM is loaded by what compiles, OpenBLAS by what multiplies with it, SentencePiece by what trains a
-# vocabulary, libzip by what writes archives, and none by the rest, programs out of the cache included.
+# vocabulary, and none by the rest, programs out of the cache included.
 # Usage: start.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
@@ -12,7 +12,7 @@ loads() {
     rm -f linker.*
     LD_DEBUG=files LD_DEBUG_OUTPUT=linker "$@" >out.txt 2>err.txt </dev/null || fail "$*: $(cat err.txt)"
     ls linker.* >/dev/null 2>&1 || { echo "skipped: the dynamic linker tells nothing"; exit 77; }
-    loaded=$(cat linker.* | grep -o 'calling init: .*/lib\(LLVM\|openblas\|sentencepiece_train\|zip\)' | sed 's,.*/lib,,' | sort -u | tr '\n' ' ')
+    loaded=$(cat linker.* | grep -o 'calling init: .*/lib\(LLVM\|openblas\|sentencepiece_train\)' | sed 's,.*/lib,,' | sort -u | tr '\n' ' ')
 }
 with() {
     libraries=$1
