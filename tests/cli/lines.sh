@@ -1,8 +1,12 @@
 #!/bin/sh
-# scripts/lines: what it counts, and where tests and benchmarks stand. scripts/messages: which messages no test has.
+# scripts/lines: what it counts, and where tests and benchmarks stand; scripts/tests-of: which tests are a file's;
+# scripts/messages: which messages no test has.
 # Usage: lines.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
+[ "$(scripts/tests-of --near driver/run/record.c | tr '\n' ' ')" = "driver.test_record fuzz.folder " ] ||
+    fail "$(scripts/tests-of --near driver/run/record.c)"
+scripts/tests-of --pattern runtime/data/prepared.c | grep -q '^^(data' || fail "$(scripts/tests-of --pattern runtime/data/prepared.c)"
 mkdir -p "$work/scripts" "$work/driver/run" "$work/tests" "$work/bench"
 cp scripts/lines scripts/messages "$work/scripts"
 cd "$work"
