@@ -266,7 +266,7 @@ bool unpack_deflated(const void *bytes, uint64_t n, void *out, uint64_t size)
     return status == Z_STREAM_END && made == size;
 }
 
-uint32_t unpack_checksum(const void *bytes, uint64_t n)
+uint32_t unpack_checksum(uint32_t before, const void *bytes, uint64_t n)
 {
-    return (uint32_t)crc32_z(0, bytes, (z_size_t)n);
+    return n ? (uint32_t)crc32_z(before, bytes, (z_size_t)n) : before; /* NULL is zlib's beginning */
 }

@@ -232,7 +232,7 @@ const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
 const void *zip_checked(ZipArchive *zip, const ZipEntry *entry)
 {
     const unsigned char *bytes = zip_bytes(zip, entry);
-    if (!bytes || unpack_checksum(bytes, entry->size) == entry->crc)
+    if (!bytes || unpack_checksum(0, bytes, entry->size) == entry->crc)
         return bytes;
     zip_refuse(zip, entry->name, "it is damaged (its checksum does not match)" FETCH_AGAIN);
     return NULL;

@@ -3,9 +3,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unpack.h"
 
 #include <string.h>
-#include <zlib.h>
 
 /* LEAST, LEAST_64: the version that a reader needs; DAY: 1 January 1980, the first of the format,
  * so that a file tells nothing of its day. */
@@ -87,9 +87,8 @@ static void write_text(ZipOutput *zip, Text *text)
 
 static uint32_t entry_crc(const ZipStored *entry)
 {
-    const uLong head = crc32_z(0, entry->head, (z_size_t)entry->head_size);
-    return (uint32_t)(entry->data_size ? crc32_z(head, entry->data, (z_size_t)entry->data_size)
-                                       : head);
+    const uint32_t head = unpack_checksum(0, entry->head, entry->head_size);
+    return unpack_checksum(head, entry->data, entry->data_size);
 }
 
 static void add_row(ZipOutput *zip, const ZipStored *entry, uint64_t size, uint64_t place,

@@ -23,7 +23,7 @@ static const Line *record_cell(const JsonRecords *r, int64_t record, int32_t inp
 }
 
 /* `detail` empty: memory ran out. */
-static int fail_record(int64_t record, const char *detail)
+static int fail_json_record(int64_t record, const char *detail)
 {
     return *detail
                ? tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: %s", (long long)record, detail)
@@ -45,7 +45,7 @@ static int read_record(const RecordFields *fields, const TextLines *lines, int64
     if (status)
         return status;
     if (!record_read_json(fields, &line, cells, &fault))
-        return fail_record(record, fault.text);
+        return fail_json_record(record, fault.text);
     for (size_t i = 0; i < fields->n; i++)
         if (!cells[i].text)
             return tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: the record has no field '%s'",
@@ -121,7 +121,7 @@ static int read_numbers(const JsonRecords *r, int32_t input, int32_t *lengths, b
         const size_t before = values->count;
         CellFault fault;
         if (!cell_read_numbers(&numbers, record_cell(r, i, input), values, &fault))
-            return fail_record(i, fault.text);
+            return fail_json_record(i, fault.text);
         const size_t n = values->count - before;
         const int64_t length = numbers.width ? (int64_t)n / numbers.width : 0;
         if (length > INT32_MAX)

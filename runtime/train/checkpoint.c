@@ -150,7 +150,7 @@ static const JsonRecord state_record = JSON_RECORD_OF(TrainState, state_fields),
 enum { N_STATE_META = 16 }; /* the format and both */
 
 /* Adds the members that a writer writes. Out of memory: the arena has failed. */
-static void add_meta(Arena *arena, const JsonRecord *kind, const void *record, StMeta *meta, int *n)
+static void add_record_meta(Arena *arena, const JsonRecord *kind, const void *record, StMeta *meta, int *n)
 {
     char text[JSON_FIELD_TEXT];
     for (int i = 0; i < kind->n; i++) {
@@ -165,9 +165,9 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_STATE_META
 {
     int n = 0;
     meta[n++] = (StMeta){ST_FORMAT, ST_FORMAT_OWN};
-    add_meta(arena, &state_record, s, meta, &n);
+    add_record_meta(arena, &state_record, s, meta, &n);
     if (s->judge)
-        add_meta(arena, &judged_record, s, meta, &n);
+        add_record_meta(arena, &judged_record, s, meta, &n);
     return n;
 }
 
@@ -562,9 +562,9 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
         int n_meta = make_meta(scratch, &state, meta);
         average.first = first.step;
         if (n > 1 || judge) /* a copy of one is as it was */
-            add_meta(scratch, &average_record, &average, meta, &n_meta);
+            add_record_meta(scratch, &average_record, &average, meta, &n_meta);
         if (average.by)
-            add_meta(scratch, &compared_record, &average, meta, &n_meta);
+            add_record_meta(scratch, &compared_record, &average, meta, &n_meta);
         ok = st_write_checked(diags, path, tensors, n_tensors, meta, n_meta);
     }
     for (int i = 0; i < n; i++)
