@@ -144,7 +144,7 @@ typedef struct Common {
 
 #define OPTION_LINE_LIMIT(record)                                                                  \
     {"line-limit", "SIZE", FIELD(record, common.line_limit), 1, NULL,                              \
-     "longest line that is read, in bytes (1M)"}
+     "longest line that is read, in bytes (1M; of a table, record: 16M)"}
 
 #define OPTION_KEEP_GOING(record)                                                                  \
     {"keep-going", NULL, FIELD(record, common.keep_going), 0, NULL,                                \

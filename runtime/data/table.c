@@ -57,7 +57,7 @@ TableFormat table_format(const char *path, const Source *source)
 
 RecordRule table_record_rule(TableFormat format, int64_t line_limit, size_t more)
 {
-    const size_t line = (size_t)line_limit_of(line_limit);
+    const size_t line = (size_t)record_limit_of(line_limit);
     return (RecordRule){.ends = format == TABLE_CSV      ? RECORD_QUOTED
                                 : table_is_conll(format) ? RECORD_BLOCKS
                                                          : RECORD_LINES,
@@ -316,7 +316,7 @@ static bool open_reader(TableReader *r, Diagnostics *diags, Arena *arena, const 
                        .arena = arena,
                        .scratch = arena_new(),
                        .head = head,
-                       .line_limit = line_limit_of(limits ? limits->line : 0)};
+                       .line_limit = record_limit_of(limits ? limits->line : 0)};
     r->lines = lines_parse(diags, r->scratch, source, r->line_limit);
     return r->lines != NULL;
 }
@@ -389,7 +389,9 @@ int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, Tabl
 Table *table_read(Diagnostics *diags, Arena *arena, const char *path, const char *const *fields,
                   size_t n_fields, const LineLimits *limits)
 {
-    const Source *source = text_read(diags, arena, path, limits);
+    LineLimits own = limits ? *limits : (LineLimits){0};
+    own.line = record_limit_of(own.line);
+    const Source *source = text_read(diags, arena, path, &own);
     return source ? table_parse(diags, arena, source, table_format(path, source), fields, n_fields,
                                 limits)
                   : NULL;

@@ -118,7 +118,7 @@ bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, 
 Table *table_parse_part(Diagnostics *diags, Arena *arena, const Source *part, const TableHead *head,
                         const LineLimits *limits);
 /* How records of the format are cut out of a file: a field may have line_limit bytes (0:
- * LINE_LIMIT), a record two of them and `more` bytes. */
+ * RECORD_LIMIT), a record two of them and `more` bytes. */
 RecordRule table_record_rule(TableFormat format, int64_t line_limit, size_t more);
 /* Tells how many lines of a file in CoNLL's columns were left out, unless there are none.
  * table_parse does; who reads a file in parts calls it once, with the sum. */

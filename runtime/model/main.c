@@ -264,10 +264,9 @@ static int answer_window(Answering *a, long number, long n)
 
 /* ---- reading ---- */
 
-/* Records hold more than texts: an image of 224 × 224 points has 150,528 numbers. */
 static size_t line_limit(const Answering *a)
 {
-    return (size_t)LINE_LIMIT * (a->model->n_columns ? 16 : 1);
+    return (size_t)(a->model->n_columns ? RECORD_LIMIT : LINE_LIMIT);
 }
 
 /* Appends a line and a CRLF: a return of the line's own before it stays one. */

@@ -37,7 +37,7 @@ LINES = [
     ("", False), ("{}", False), ("[]", False), ("[" + record() + "]", False), ("null", False), ('"a"', False), (record() + record(), False), (record() + " x", False),
     (record()[:-1], False), (record()[:-1] + ",}", False), (record(extra="[" * 70 + "]" * 70), False), (record(extra="tru"), False), (record(extra="01"), False),
     ("\ufeff " + record(), True), (record().replace(":", "=", 1), False), (record(extra="[" * 60 + "]" * 60), True),
-    (record(extra='"' + "x" * 900000 + '"'), True), (record().replace('"place"', "place"), False), ("//\n"[:2] + record(), False),
+    (record(extra='"' + "x" * 1200000 + '"'), True), (record().replace('"place"', "place"), False), ("//\n"[:2] + record(), False),
 ]
 
 
