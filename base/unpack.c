@@ -268,5 +268,6 @@ bool unpack_deflated(const void *bytes, uint64_t n, void *out, uint64_t size)
 
 uint32_t unpack_checksum(uint32_t before, const void *bytes, uint64_t n)
 {
-    return n ? (uint32_t)crc32_z(before, bytes, (z_size_t)n) : before; /* NULL is zlib's beginning */
+    return n ? (uint32_t)crc32_z(before, bytes, (z_size_t)n)
+             : before; /* NULL is zlib's beginning */
 }

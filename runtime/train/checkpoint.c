@@ -150,7 +150,8 @@ static const JsonRecord state_record = JSON_RECORD_OF(TrainState, state_fields),
 enum { N_STATE_META = 16 }; /* the format and both */
 
 /* Adds the members that a writer writes. Out of memory: the arena has failed. */
-static void add_record_meta(Arena *arena, const JsonRecord *kind, const void *record, StMeta *meta, int *n)
+static void add_record_meta(Arena *arena, const JsonRecord *kind, const void *record, StMeta *meta,
+                            int *n)
 {
     char text[JSON_FIELD_TEXT];
     for (int i = 0; i < kind->n; i++) {
