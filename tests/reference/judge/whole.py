@@ -140,7 +140,7 @@ class Whole(Model):
             c.update(first_position=rng.choice([0, 2]), segments=rng.choice([0, 2]), norm_eps=1e-5,
                      one_layer=rng.choice(["true", "false"]), d_embedding=rng.choice([c["d_model"], 3]))
         if self.kind == "modern_encoder":
-            c.update(window=1, full_every=2, rotary_base=1000, window_base=100, norm_eps=1e-5)
+            c.update(window=2, full_every=2, rotary_base=1000, window_base=100, norm_eps=1e-5)
         self.lengths = dict({"B": [1] * rows}, **{d: lengths[d] for d in self.inputs.values()})
         self.lora = self.kind != "modern_encoder" and rng.random() < 0.3
         for name, d in self.inputs.items():
