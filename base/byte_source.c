@@ -40,12 +40,8 @@ bool byte_source_open(ByteSource *s, const char *path)
 
 void byte_source_memory(ByteSource *s, const void *bytes, size_t n)
 {
-    *s = (ByteSource){.fd = -1,
-                      .data = bytes,
-                      .length = n,
-                      .size = (int64_t)n,
-                      .at_end = true,
-                      .memory = bytes};
+    *s = (ByteSource){
+        .fd = -1, .data = bytes, .length = n, .size = (int64_t)n, .at_end = true, .memory = bytes};
 }
 
 void byte_source_close(ByteSource *s)
@@ -150,8 +146,7 @@ size_t byte_source_look(ByteSource *s, size_t n)
 
 bool byte_source_ready(const ByteSource *s)
 {
-    return s->at_end || s->size >= 0 || (s->packed && s->packed->ready(s)) ||
-           await_bytes(s->fd, 0);
+    return s->at_end || s->size >= 0 || (s->packed && s->packed->ready(s)) || await_bytes(s->fd, 0);
 }
 
 void byte_source_pass(ByteSource *s, size_t n)

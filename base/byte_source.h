@@ -1,6 +1,6 @@
 /* ByteSource: the bytes of a file, a pipe, a terminal, standard input or a piece of memory (such as
- * a mapping), in order. Bytes that were read and not yet passed lie together, so that a reader looks
- * ahead as far as it needs to. record_cutter.h cuts them into lines and records.
+ * a mapping), in order. Bytes that were read and not yet passed lie together, so that a reader
+ * looks ahead as far as it needs to. record_cutter.h cuts them into lines and records.
  *
  *   ByteSource s;
  *   if (byte_source_open(&s, path)) {                 // false: errno says why

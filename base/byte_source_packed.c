@@ -1,5 +1,5 @@
-/* What tfc alone asks of a ByteSource: to unpack a compressed file, and to go back to its first byte.
- * Libraries of tfc compile do without, and so without zlib, liblzma and libzstd. */
+/* What tfc alone asks of a ByteSource: to unpack a compressed file, and to go back to its first
+ * byte. Libraries of tfc compile do without, and so without zlib, liblzma and libzstd. */
 #define _GNU_SOURCE
 #include "base/byte_source.h"
 #include "base/unpack.h"

@@ -1,5 +1,5 @@
-/* RecordCutter: the lines or records of a ByteSource, one by one or many at once, in memory that does
- * not grow with the file: at most one record of the rule's length and a block.
+/* RecordCutter: the lines or records of a ByteSource, one by one or many at once, in memory that
+ * does not grow with the file: at most one record of the rule's length and a block.
  *
  * A line ends with LF or CRLF, which are no part of it; a last line without an end counts; a byte
  * order mark at the beginning of the file is dropped. Any other byte is itself: what a line may
@@ -26,8 +26,8 @@ typedef enum RecordEnds { RECORD_LINES, RECORD_QUOTED, RECORD_BLOCKS } RecordEnd
 
 /* RecordRule: how records are cut. It may change between two records.
  *   longest   bytes of a record; a longer one is cut (Record.is_cut)
- *   quoted    QUOTED: bytes of text in quotes. Where no quote closes it within them, the record ends
- *             with that line: its reader refuses it, and the next record is found again
+ *   quoted    QUOTED: bytes of text in quotes. Where no quote closes it within them, the record
+ *             ends with that line: its reader refuses it, and the next record is found again
  *   passed    BLOCKS: lines that begin with one of these do not count; NULL ends the list */
 typedef struct RecordRule {
     RecordEnds ends;
@@ -50,8 +50,8 @@ typedef struct Record {
 typedef enum RecordStatus {
     RECORD_READ,
     RECORD_END,
-    /* byte_source_problem says why; NULL: a record of a pipe, a device or a compressed file is longer
-     * than a thousand times the rule's `longest`, and may be endless: this is no text */
+    /* byte_source_problem says why; NULL: a record of a pipe, a device or a compressed file is
+     * longer than a thousand times the rule's `longest`, and may be endless: this is no text */
     RECORD_FAILED
 } RecordStatus;
 
@@ -61,8 +61,8 @@ typedef enum RecordStatus {
  *   at       bytes of the text before it
  * The rest is private:
  *   whole    bytes of whole records at the beginning of source.data; seen: how far their ends are
- *            searched; line_begin, newlines: of the record being searched, the line and the count of
- *            its line breaks
+ *            searched; line_begin, newlines: of the record being searched, the line and the count
+ *            of its line breaks
  *   open_at  QUOTED: the value of `at` for the last quote, if in_quotes
  *   counts   BLOCKS: the record has a line that counts
  *   skipped  bytes of the record that is being skipped; -1: none is */
@@ -97,9 +97,9 @@ void record_cutter_end(RecordCutter *cutter);
 
 /* ---- many at once ---- */
 
-/* RecordPart: what ends a part: `records` of them, or the record that reaches `bytes`. A record that
- * is longer than the rule's `longest` ends it, too, cut. waits: false: where a pipe has no more yet,
- * the part ends with the whole records that there are. */
+/* RecordPart: what ends a part: `records` of them, or the record that reaches `bytes`. A record
+ * that is longer than the rule's `longest` ends it, too, cut. waits: false: where a pipe has no
+ * more yet, the part ends with the whole records that there are. */
 typedef struct RecordPart {
     int64_t records;
     size_t bytes;
@@ -107,8 +107,8 @@ typedef struct RecordPart {
 } RecordPart;
 
 /* Reads on to at least one whole record. *bytes of source.data are whole records, with their ends
- * and a byte order mark; of a file that has ended, all are; 0: there are none. False: a failure. The
- * next call begins with the same records, unless record_pass has passed them. */
+ * and a byte order mark; of a file that has ended, all are; 0: there are none. False: a failure.
+ * The next call begins with the same records, unless record_pass has passed them. */
 bool record_part(RecordCutter *cutter, const RecordPart *part, size_t *bytes);
 void record_pass(RecordCutter *cutter, size_t bytes);
 /* How many bytes of source.data the first lines have; 0 for 0 and less. */

@@ -25,9 +25,11 @@ static const struct {
     {"", 0},
     {"a", 1},
     {"\n", 1},
-    {"\x1f", 1}, /* as gzip begins */
+    {"\x1f", 1},   /* as gzip begins */
     {"(\xb5/", 3}, /* as zstd does */
-    {"\xfd" "7zX", 4},
+    {"\xfd"
+     "7zX",
+     4},
     {"\xEF\xBB\xBF", 3},
     {"\0\0\0", 3},
     {"one\r\ntwo\n\nthree", 15},
@@ -172,7 +174,8 @@ static void test_faults(void **state)
             read_rest(&s, n % 2 ? 1 : 64, n % 3, &got);
             assert_true(s.is_packed);
             assert_int_equal(byte_source_problem(&s) != NULL, n != most);
-            assert_true(got.length < sizeof text && !memcmp(got.data ? got.data : "", text, got.length));
+            assert_true(got.length < sizeof text &&
+                        !memcmp(got.data ? got.data : "", text, got.length));
             diag_init(&diags, arena);
             assert_int_equal(byte_source_check(&s, &diags, "x"), n == most);
             if (n < most)
@@ -234,9 +237,9 @@ static void test_observed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),    cmocka_unit_test(test_long),   cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_faults),  cmocka_unit_test(test_opening),
-        cmocka_unit_test(test_observed),
+        cmocka_unit_test(test_same),    cmocka_unit_test(test_long),
+        cmocka_unit_test(test_pipe),    cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_opening), cmocka_unit_test(test_observed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

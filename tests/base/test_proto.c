@@ -72,11 +72,11 @@ static void test_bad(void **state)
         bool is_bad;
     } rows[] = {
         {"\x08\x05", 2, false},
-        {"\x00\x05", 2, true},                                          /* the number 0 */
-        {"\x0b\x0c", 2, true},                                          /* a group */
-        {"\x0e\x00", 2, true},                                          /* no kind */
-        {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, true},     /* longer than the message */
-        {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, false},    /* ten bytes */
+        {"\x00\x05", 2, true},                                       /* the number 0 */
+        {"\x0b\x0c", 2, true},                                       /* a group */
+        {"\x0e\x00", 2, true},                                       /* no kind */
+        {"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, true},  /* longer than the message */
+        {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, false}, /* ten bytes */
         {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, true}, /* eleven */
         {"\x88\x80\x80\x80\x80\x01\x05", 7, true},                      /* a number of 30 bits */
     };

@@ -1,5 +1,5 @@
-/* RecordCutter: odd contents give the same records from each kind of source, one by one and in parts,
- * however they come; limits, waiting, places. */
+/* RecordCutter: odd contents give the same records from each kind of source, one by one and in
+ * parts, however they come; limits, waiting, places. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +14,10 @@
 #include <string.h>
 
 static const char *const passed[] = {"#", "-DOC-", NULL};
-#define LINES(most)         {.ends = RECORD_LINES, .longest = (most)}
+#define LINES(most) {.ends = RECORD_LINES, .longest = (most)}
 #define QUOTED(most, field) {.ends = RECORD_QUOTED, .longest = (most), .quoted = (field)}
-#define BLOCKS(most)        {.ends = RECORD_BLOCKS, .longest = (most), .passed = passed}
-#define TEXT(text)          (text), sizeof(text) - 1
+#define BLOCKS(most) {.ends = RECORD_BLOCKS, .longest = (most), .passed = passed}
+#define TEXT(text) (text), sizeof(text) - 1
 
 /* Case: what the records of a text are, each as [TEXT] with the letters of its flags behind it: m a
  * mark before it, r CRLF, c cut (then of the text only the rule's longest). lines: of the text. */
@@ -37,7 +37,10 @@ static const Case cases[] = {
     {LINES(99), TEXT("a\r\n\r\nb\r"), "[a]r[]r[b]r", 3},
     {LINES(99), TEXT("a\rb\n\r\r\n"), "[a\rb][\r]r", 2},
     {LINES(99), TEXT("\xEF\xBB\xBF"), "", 0},
-    {LINES(99), TEXT("\xEF\xBB\xBF" "a\nb"), "[a]m[b]", 2},
+    {LINES(99),
+     TEXT("\xEF\xBB\xBF"
+          "a\nb"),
+     "[a]m[b]", 2},
     {LINES(99), TEXT("\xEF\xBB\xBF\n\xEF\xBB\xBF\n"), "[]m[\xEF\xBB\xBF]", 2},
     {LINES(99), TEXT("ab\nc"), "[ab][c]", 2}, /* three bytes that are no mark */
     {LINES(99), TEXT("\xEF\xBB"), "[\xEF\xBB]", 1},
@@ -267,9 +270,9 @@ static void test_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),     cmocka_unit_test(test_bytes), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_part_ends), cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_cases), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_parts), cmocka_unit_test(test_part_ends),
+        cmocka_unit_test(test_skip),  cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
