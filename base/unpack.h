@@ -50,8 +50,8 @@ void unpacker_close(Unpacker *unpacker);                /* NULL is allowed */
 /* Unpacks a member of a zip archive by deflate without a header: n bytes to exactly `size`. False:
  * they are damaged, or give fewer or more. */
 bool unpack_deflated(const void *bytes, uint64_t n, void *out, uint64_t size);
-/* The checksum that a zip archive has of these bytes, behind others that have the checksum `before`;
- * 0: of these alone. */
+/* The checksum that a zip archive has of these bytes, behind others whose checksum is `before`; 0:
+ * there are none. */
 uint32_t unpack_checksum(uint32_t before, const void *bytes, uint64_t n);
 
 #endif
