@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *field_at(const JsonField *field, void *record)
+static void *json_field_at(const JsonField *field, void *record)
 {
     return (char *)record + field->offset;
 }
 
-static const void *field_of(const JsonField *field, const void *record)
+static const void *json_field_of(const JsonField *field, const void *record)
 {
     return (const char *)record + field->offset;
 }
@@ -22,12 +22,12 @@ static const void *field_of(const JsonField *field, const void *record)
 JsonItems json_field_items(const JsonField *field, const void *record)
 {
     JsonItems items;
-    memcpy(&items, field_of(field, record), sizeof items);
+    memcpy(&items, json_field_of(field, record), sizeof items);
     return items;
 }
 
 /* Whether the member in C is what the row says. */
-__attribute__((unused)) static bool has_size(const JsonField *field)
+__attribute__((unused)) static bool has_json_size(const JsonField *field)
 {
     const size_t sizes[] = {[JSON_TEXT] = sizeof(char *),
                             [JSON_WORD] = sizeof(int),
@@ -49,8 +49,8 @@ __attribute__((unused)) static bool has_size(const JsonField *field)
 
 void json_field_clear(const JsonField *field, void *record)
 {
-    assert(has_size(field));
-    void *at = field_at(field, record);
+    assert(has_json_size(field));
+    void *at = json_field_at(field, record);
     memset(at, 0, field->size);
     if (field->type == JSON_NUMBER || field->type == JSON_EXACT)
         *(double *)at = NAN;
@@ -64,13 +64,13 @@ void json_field_clear(const JsonField *field, void *record)
 
 int64_t json_field_integer(const JsonField *field, const void *record)
 {
-    const void *at = field_of(field, record);
+    const void *at = json_field_of(field, record);
     return field->size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
 }
 
-static bool is_default(const JsonField *field, const void *record)
+static bool is_json_default(const JsonField *field, const void *record)
 {
-    const void *at = field_of(field, record);
+    const void *at = json_field_of(field, record);
     switch (field->type) {
     case JSON_TEXT: return !*(const char *const *)at;
     case JSON_BOOL: return !*(const bool *)at;
@@ -91,7 +91,7 @@ static bool is_default(const JsonField *field, const void *record)
 bool json_field_is_written(const JsonField *field, const void *record)
 {
     const bool is_flagged = field->flag && *((const char *)record + field->flag - 1);
-    const bool is_empty = is_default(field, record);
+    const bool is_empty = is_json_default(field, record);
     return is_flagged || !is_empty || (field->use != JSON_OPTIONAL && field->type != JSON_TEXT);
 }
 
@@ -99,7 +99,7 @@ bool json_field_is_written(const JsonField *field, const void *record)
 
 const char *json_field_text(const JsonField *field, const void *record, char out[JSON_FIELD_TEXT])
 {
-    const void *at = field_of(field, record);
+    const void *at = json_field_of(field, record);
     switch (field->type) {
     case JSON_TEXT: return *(const char *const *)at;
     case JSON_BOOL: return *(const bool *)at ? "1" : "0";
@@ -116,7 +116,7 @@ const char *json_field_text(const JsonField *field, const void *record, char out
 
 bool json_field_set_integer(const JsonField *field, int64_t value, void *record)
 {
-    void *at = field_at(field, record);
+    void *at = json_field_at(field, record);
     const int64_t widest = field->size == sizeof(int) ? INT32_MAX : INT64_MAX;
     if (value < field->least || value > (field->most ? field->most : widest))
         return false;
@@ -127,8 +127,8 @@ bool json_field_set_integer(const JsonField *field, int64_t value, void *record)
     return true;
 }
 
-static bool set_unsigned(const char *text, const char *digits, size_t length, int base,
-                         uint64_t *value)
+static bool set_json_unsigned(const char *text, const char *digits, size_t length, int base,
+                              uint64_t *value)
 {
     errno = 0;
     *value = strtoull(text, NULL, base);
@@ -140,7 +140,7 @@ bool json_field_set(const JsonField *field, const char *text, void *record)
 {
     static const char digits[] = "0123456789abcdef";
     enum { HASH_DIGITS = 16 };
-    void *at = field_at(field, record);
+    void *at = json_field_at(field, record);
     char *end;
     errno = 0;
     switch (field->type) {
@@ -150,8 +150,8 @@ bool json_field_set(const JsonField *field, const char *text, void *record)
         const long long value = strtoll(text, &end, 10);
         return end != text && !*end && !errno && json_field_set_integer(field, value, record);
     }
-    case JSON_UNSIGNED: return set_unsigned(text, "0123456789", 0, 10, at);
-    case JSON_HASH: return set_unsigned(text, digits, HASH_DIGITS, HASH_DIGITS, at);
+    case JSON_UNSIGNED: return set_json_unsigned(text, "0123456789", 0, 10, at);
+    case JSON_HASH: return set_json_unsigned(text, digits, HASH_DIGITS, HASH_DIGITS, at);
     case JSON_EXACT: *(double *)at = strtod(text, &end); return end != text && !*end;
     default: return false;
     }

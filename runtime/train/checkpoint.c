@@ -150,8 +150,8 @@ static const JsonRecord state_record = JSON_RECORD_OF(TrainState, state_fields),
 enum { N_STATE_META = 16 }; /* the format and both */
 
 /* Adds the members that a writer writes. Out of memory: the arena has failed. */
-static void add_record_meta(Arena *arena, const JsonRecord *kind, const void *record, StMeta *meta,
-                            int *n)
+static void checkpoint_add_meta(Arena *arena, const JsonRecord *kind, const void *record,
+                                StMeta *meta, int *n)
 {
     char text[JSON_FIELD_TEXT];
     for (int i = 0; i < kind->n; i++) {
@@ -166,14 +166,15 @@ static int make_meta(Arena *arena, const TrainState *s, StMeta meta[N_STATE_META
 {
     int n = 0;
     meta[n++] = (StMeta){ST_FORMAT, ST_FORMAT_OWN};
-    add_record_meta(arena, &state_record, s, meta, &n);
+    checkpoint_add_meta(arena, &state_record, s, meta, &n);
     if (s->judge)
-        add_record_meta(arena, &judged_record, s, meta, &n);
+        checkpoint_add_meta(arena, &judged_record, s, meta, &n);
     return n;
 }
 
 /* Sets the members to what the file says, others to their defaults. False after an error. */
-static bool read_meta(const StFile *file, const JsonRecord *kind, void *record, Diagnostics *diags)
+static bool checkpoint_read_meta(const StFile *file, const JsonRecord *kind, void *record,
+                                 Diagnostics *diags)
 {
     for (int i = 0; i < kind->n; i++) {
         const JsonField *field = &kind->fields[i];
@@ -200,8 +201,8 @@ static bool read_meta(const StFile *file, const JsonRecord *kind, void *record, 
 static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags)
 {
     *state = (TrainState){0};
-    return read_meta(file, &state_record, state, diags) &&
-           read_meta(file, &judged_record, state, diags);
+    return checkpoint_read_meta(file, &state_record, state, diags) &&
+           checkpoint_read_meta(file, &judged_record, state, diags);
 }
 
 /* ---- writing ---- */
@@ -563,9 +564,9 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
         int n_meta = make_meta(scratch, &state, meta);
         average.first = first.step;
         if (n > 1 || judge) /* a copy of one is as it was */
-            add_record_meta(scratch, &average_record, &average, meta, &n_meta);
+            checkpoint_add_meta(scratch, &average_record, &average, meta, &n_meta);
         if (average.by)
-            add_record_meta(scratch, &compared_record, &average, meta, &n_meta);
+            checkpoint_add_meta(scratch, &compared_record, &average, meta, &n_meta);
         ok = st_write_checked(diags, path, tensors, n_tensors, meta, n_meta);
     }
     for (int i = 0; i < n; i++)
