@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <unistd.h>
 
 enum { BYTE_BLOCK = 1 << 16 }; /* what is read of a pipe at once */
 

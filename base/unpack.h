@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <unistd.h>
 
 enum {
     PACKED_BEGIN = 6,       /* bytes by which each format is known */

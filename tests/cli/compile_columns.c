@@ -203,7 +203,7 @@ static void use_wrong(void)
     in = take(0, 2);
     in.kind = texts;
     texts[0] = "no such";
-    REFUSES("record 0: `kind`: 'no such' is none of the 3 labels",
+    REFUSES("record 0: 'no such' is none of the 3 labels of `kind`",
             N(translations)(session, NULL, &in, &list, &found));
     in = take(0, 2);
     in.F_lengths = (int32_t[]){1, -1};

@@ -90,7 +90,7 @@ for options in "" "--nbest 2 --beam 3" "--sample --seed 5"; do
 done
 head -n 3 records.jsonl >three
 sed '2s/"kind": "[^,]*"/"kind": "none"/' three >wrong
-refuses 1 "line 2: .kind.: 'none' is none of the 3 labels" sh -c './program <wrong'
+refuses 1 "line 2: 'none' is none of the 3 labels of .kind." sh -c './program <wrong'
 [ "$(wc -l <out.txt)" = 1 ] || fail "the line before a mistake has no answer"
 sed '3s/}/]/' three >wrong
 refuses 1 "program: line 3: " sh -c './program <wrong'

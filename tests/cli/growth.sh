@@ -29,7 +29,7 @@ forty() { for _ in 1 2 3 4; do for _ in 1 2 3 4 5 6 7 8 9 10; do echo "$1"; done
 { echo 'block f(x) {'; echo 'param w : [4]'; echo 'v = w'; forty 'v = v + v'; echo 'merge w = v'; echo 'return x * sum(w)'; echo '}'
   echo 'z = f as g(x)'; echo 'y = f as same g(z)'; } | many_ways merges
 echo 'repeat 10000 { repeat 10000 { repeat 10000 { } } }' >>ways.tfg
-refuses 1 "the model takes too long to build" sh -c 'ulimit -t 5; exec "$@"' sh "$tfc" info ways.tfg
+refuses 1 "building the model takes too many steps" sh -c 'ulimit -t 5; exec "$@"' sh "$tfc" info ways.tfg
 
 # within KILOBYTES COMMAND …
 within() {

@@ -59,7 +59,7 @@ mkdir elsewhere
 mv whole elsewhere/there
 mv published hidden
 "$tfc" score elsewhere/there --source valid.src --target valid.tgt | cmp -s - scores.txt || fail "the moved run scores otherwise"
-refuses 1 "the run has no checkpoint yet" "$tfc" score run --source valid.src --target valid.tgt
+refuses 1 "put the weights back, or import them again, with --copy" "$tfc" score run --source valid.src --target valid.tgt
 mv hidden published
 
 refuses 1 "run is there already" "$tfc" import published -o run
