@@ -62,7 +62,7 @@ static Function *derive(Variant *v, const VariantOptions *options)
 bool variant_open(Check *check, Variant *v, const VariantOptions *options)
 {
     Job *job = check->job;
-    *v = (Variant){.store = store_new(), .binding = {.job = job}};
+    *v = (Variant){.store = store_new_or_end(), .binding = {.job = job}};
     SessionOptions session = session_defaults(check->path);
     session.library = check->library;
     session.reach = check->reach;

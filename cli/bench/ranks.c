@@ -74,11 +74,11 @@ static bool read_network(Job *job, const char *text, Scaling *s)
 
 static bool measure_step(Session *session, Bench o, int64_t batch, BenchMeasured *m, Scaling *s)
 {
-    Store *store = store_new();
+    Store *store = store_new_or_end();
     o.batch = batch;
     *m = (BenchMeasured){.seconds = ARENA_ARRAY(session->job->arena, double, o.steps)};
     map_init(&m->shapes, session->job->arena);
-    bool ok = (store || job_no_memory(session->job)) && bench_program(session, &o, store, m);
+    bool ok = bench_program(session, &o, store, m);
     s->bytes = s->largest = 0;
     for (int64_t i = 0; ok && i < store_count(store); i++) {
         const StoreTensor *tensor = store_at(store, i);

@@ -219,7 +219,7 @@ static bool bench(Job *job, const Bench *o, const SessionOptions *options)
     }
     BenchMeasured m = {.seconds = ARENA_ARRAY(job->arena, double, o->steps)};
     map_init(&m.shapes, job->arena);
-    Store *store = store_new();
+    Store *store = store_new_or_end();
     bool ok = check_shapes(&session, o) &&
               tracing_open(job, o->common.trace, o->report, &m.trace) &&
               (decodes(o) ? bench_decode : bench_program)(&session, o, store, &m);

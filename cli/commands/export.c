@@ -81,7 +81,7 @@ static bool export_model(Job *job, const Export *o, ModelArgument *model)
         return job_error(job, "%s is a model that is not trained: --weights FILE gives its params",
                          model->options.path);
     Session session;
-    Store *store = store_new();
+    Store *store = store_new_or_end();
     const char *weights = o->common.weights;
     if (!weights)
         weights = run_checkpoint(job, model->run, o->common.checkpoint);

@@ -139,7 +139,7 @@ static bool make_masks(Pictured *p, PictureTables *tables)
 static bool picture(Job *job, const PictureOptions *options,
                     bool (*make)(Pictured *, PictureTables *), PictureTables *tables)
 {
-    Pictured p = {.job = job, .options = options, .store = store_new()};
+    Pictured p = {.job = job, .options = options, .store = store_new_or_end()};
     *tables = (PictureTables){0};
     bool ok = session_open(&p.session, job, &options->model);
     if (ok) {

@@ -271,7 +271,7 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
     const char *path = o->run ? run_checkpoint(a->job, o->run, o->weights) : o->weights;
     if (!path)
         return !o->run;
-    a->weights = store_new();
+    a->weights = store_new_or_end();
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && !store_add_program(a->weights, a->programs[f]))
             return job_no_memory(a->job);

@@ -214,7 +214,7 @@ bool import_weights_check_sizes(const ImportWeights *w, const Module *module)
 
 bool import_weights_try(const ImportWeights *w, Session *session, TextList *unused)
 {
-    Store *store = store_new();
+    Store *store = store_new_or_end();
     store_defer(store);
     const WeightsLoad how = {.unused = unused};
     const TfcProgram *program = session_compile(session, session_function(session, "forward"));

@@ -125,8 +125,8 @@ static bool open_one(Job *job, const RunSource *source, RunFolder *run)
     *run = (RunFolder){.path = source->path,
                        .weights = source->weights,
                        .keeps = source->keeps,
-                       .store = store_new()};
-    if (run->store && run->keeps)
+                       .store = store_new_or_end()};
+    if (run->keeps)
         store_defer(run->store);
     bool is_model = (source->weights || vocabulary_is_chosen(&source->vocab)) &&
                     text_ends(source->path, ".tfg") && file_exists(source->path);

@@ -38,7 +38,7 @@ static SessionOptions session_options(const Training *t)
 
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
-    *t = (Training){.job = job, .options = options, .store = store_new()};
+    *t = (Training){.job = job, .options = options, .store = store_new_or_end()};
     SessionOptions session = session_options(t);
     int32_t size =
         options->record || !options->vocab.spec ? 0 : vocab_spec_size(options->vocab.spec);

@@ -207,8 +207,8 @@ static void *find_slice(void *context, const TfcTensor *tensor)
 bool training_split_store(Training *t)
 {
     Split *split = t->split;
-    split->own = store_new();
-    bool ok = split->own && split_open(split, t->job->arena) &&
+    split->own = store_new_or_end();
+    bool ok = split_open(split, t->job->arena) &&
               (!t->programs.update ||
                store_add_borrowing(split->own, t->programs.update, find_slice, split));
     return ok || job_no_memory(t->job);

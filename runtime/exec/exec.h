@@ -44,6 +44,7 @@ typedef struct StoreTensor {
 } StoreTensor;
 
 Store *store_new(void);        /* NULL: memory ran out */
+Store *store_new_or_end(void); /* where memory runs out, the process ends: for programs */
 void store_free(Store *store); /* NULL is allowed */
 /* Adds the program's tensors, except caches. A tensor that the store already has under its name
  * must agree in type and shape (an assertion otherwise). Names are copied. false: store is NULL; or

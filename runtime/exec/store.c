@@ -41,6 +41,13 @@ Store *store_new(void)
     return store;
 }
 
+Store *store_new_or_end(void)
+{
+    Store *store = store_new();
+    memory_need(store != NULL);
+    return store;
+}
+
 void store_free(Store *store)
 {
     if (!store)
