@@ -306,7 +306,8 @@ void file_write(FileWriter *file, const void *data, size_t size)
         write_out(file, data, size);
         return;
     }
-    memcpy(file->buffer + file->used, data, size);
+    if (size) /* data may be NULL */
+        memcpy(file->buffer + file->used, data, size);
     file->used += size;
 }
 
