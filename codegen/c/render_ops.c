@@ -342,12 +342,12 @@ static const char *render_accumulate(CRender *r, const LoOp *op)
         return arena_printf(r->arena, "%s = %s + %s", sum, sum, c_wrap(r, x, TIGHT_PRODUCT));
     const char *greater =
         lo_is_float(accumulator->type)
-            ? arena_printf(r->arena, "(%s > %s) | (%s != %s)", x.text, sum, x.text, x.text)
-            : arena_printf(r->arena, "%s > %s", x.text, sum);
+            ? arena_printf(r->arena, "((%s > %s) | (%s != %s))", x.text, sum, x.text, x.text)
+            : arena_printf(r->arena, "(%s > %s)", x.text, sum);
     if (!lo_is_vector(accumulator->type))
         return arena_printf(r->arena, "%s = %s ? %s : %s", sum, greater, x.text, sum);
     const char *mask = c_integers(r, accumulator->type, true);
-    return arena_printf(r->arena, "%s = %s((%s)(%s), %s, %s)", sum, c_select(r, accumulator->type),
+    return arena_printf(r->arena, "%s = %s((%s)%s, %s, %s)", sum, c_select(r, accumulator->type),
                         mask, greater, x.text, sum);
 }
 
