@@ -70,11 +70,11 @@ static bool refuse_count(Corpus *corpus, const ColumnSpec *spec, const TargetTex
     if (text->n_words != text->n)
         snprintf(words, sizeof words, " in %lld word%s", (long long)text->n_words,
                  text_plural(text->n_words, "", "s"));
-    return cell_is_wrong(&corpus->fault, 0,
-                         "`%s` has %lld %s%s, and the text beside it %lld token%s%s: give each "
-                         "token or each word one; the tokens that begin and end a text have none",
-                         spec->input, (long long)n, what, text_plural(n, "", "s"),
-                         (long long)text->n, text_plural(text->n, "", "s"), words);
+    return row_is_wrong(&corpus->fault, 0,
+                        "`%s` has %lld %s%s, and the text beside it %lld token%s%s: give each "
+                        "token or each word one; the tokens that begin and end a text have none",
+                        spec->input, (long long)n, what, text_plural(n, "", "s"),
+                        (long long)text->n, text_plural(text->n, "", "s"), words);
 }
 
 /* The value of a position beside a text without tokens: 1, of labels the first. */

@@ -48,7 +48,7 @@ const char *column_holds(Arena *arena, const ColumnSpec *spec)
 typedef struct ColumnReader {
     const ColumnSpec *spec;
     Ids *values;
-    CellFault *fault;
+    RowFault *fault;
 } ColumnReader;
 
 static CellNumbers numbers_of(const ColumnSpec *spec)
@@ -68,7 +68,7 @@ static bool read_tokens(const ColumnReader *r, const Vocabulary *run, const Line
         ids_push(r->values, rules->source_begin);
     const size_t first = r->values->count;
     if (!vocab_encode(vocab, cell->text, cell->length, r->values))
-        return cell_is_wrong(r->fault, 0, "%s", tokenizer_problem());
+        return row_is_wrong(r->fault, 0, "%s", tokenizer_problem());
     if (r->spec->hide.rate > 0 && rules->mask >= 0)
         token_ids_join(r->values, first, vocab_blank(vocab), rules->mask);
     if (r->spec->is_framed && rules->source_end >= 0)
@@ -101,8 +101,8 @@ static bool read_float_row(const ColumnReader *r, const Cell *cell, int64_t n)
         memcpy(&bits, &number, sizeof bits);
         ids_push(r->values, bits);
         if (!isfinite(number))
-            return cell_is_wrong(r->fault, 0, "its element %" PRId64 " is no finite number of f32",
-                                 i);
+            return row_is_wrong(r->fault, 0, "its element %" PRId64 " is no finite number of f32",
+                                i);
     }
     return true;
 }
@@ -115,8 +115,7 @@ static bool read_integer_row(const ColumnReader *r, const CellNumbers *numbers, 
         const bool fits = number >= INT32_MIN && number <= INT32_MAX && number == rint(number);
         ids_push(r->values, fits ? (int32_t)number : 0);
         if (!fits)
-            return cell_is_wrong(r->fault, 0, "its element %" PRId64 " is no integer of 32 bits",
-                                 i);
+            return row_is_wrong(r->fault, 0, "its element %" PRId64 " is no integer of 32 bits", i);
         if (!cell_takes_integer(numbers, 0, i, (int64_t)number, r->fault))
             return false;
     }
@@ -128,15 +127,15 @@ static bool read_row(const ColumnReader *r, const Cell *cell)
     const int64_t rows = cell->tensor->dims[0], n = cell->tensor->count / (rows ? rows : 1);
     const CellNumbers numbers = numbers_of(r->spec);
     if (r->spec->kind == COLUMN_TEXT || r->spec->kind == COLUMN_LABELS)
-        return cell_is_wrong(r->fault, 0, "`%s` takes words, and a tensor has numbers",
-                             r->spec->input);
+        return row_is_wrong(r->fault, 0, "`%s` takes words, and a tensor has numbers",
+                            r->spec->input);
     return (numbers.is_float ? read_float_row(r, cell, n)
                              : read_integer_row(r, &numbers, cell, n)) &&
            cell_has_width(&numbers, n, r->fault);
 }
 
 bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Cell *cell, Ids *values,
-                 CellFault *fault)
+                 RowFault *fault)
 {
     const ColumnReader reader = {spec, values, fault};
     bool ok;

@@ -97,6 +97,6 @@ typedef struct Cell {
 /* Appends a cell's values. False: the cell is wrong, and *fault says why; what was appended by then
  * stays. */
 bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Cell *cell, Ids *values,
-                 CellFault *fault);
+                 RowFault *fault);
 
 #endif

@@ -407,8 +407,8 @@ static int find_empty(Corpus *corpus)
     const int column = corpus->options.keep_all ? empty_column(corpus, corpus->n) : -1;
     if (column < 0 || positions(corpus, column, corpus->n) || corpus->options.pass_empty)
         return -1;
-    cell_is_wrong(&corpus->fault, 0, "the cell of `%s` is empty",
-                  corpus->options.columns[column].input);
+    row_is_wrong(&corpus->fault, 0, "the cell of `%s` is empty",
+                 corpus->options.columns[column].input);
     return column;
 }
 
@@ -468,10 +468,10 @@ static bool add_words(Corpus *corpus, int column, const Line *text)
         return true;
     const char *word = text->text + odd, *blank = memchr(word, ' ', text->length - odd);
     const size_t length = blank ? (size_t)(blank - word) : text->length - odd;
-    return cell_is_wrong(&corpus->fault, odd,
-                         "the vocabulary gives '%.*s' no token of its own, at which its label "
-                         "could stand: change the word, or take another vocabulary",
-                         (int)(length < MOST_SHOWN ? length : MOST_SHOWN), word);
+    return row_is_wrong(&corpus->fault, odd,
+                        "the vocabulary gives '%.*s' no token of its own, at which its label "
+                        "could stand: change the word, or take another vocabulary",
+                        (int)(length < MOST_SHOWN ? length : MOST_SHOWN), word);
 }
 
 /* Puts the labels of a text's words to the words' first tokens. False: there are more or fewer. */
@@ -484,7 +484,7 @@ static bool spread_labels(Corpus *corpus, int column)
     const int32_t *firsts = rows_open(&corpus->words[text], &n_words);
     rows_open(&corpus->columns[column], &n);
     if (n != n_words) {
-        return cell_is_wrong(
+        return row_is_wrong(
             &corpus->fault, 0, "`%s` has %lld label%s and `%s` %lld word%s: give each word one",
             spec->input, (long long)n, text_plural(n, "", "s"), corpus->options.columns[text].input,
             (long long)n_words, text_plural(n_words, "", "s"));

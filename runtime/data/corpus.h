@@ -97,7 +97,7 @@ typedef struct Corpus {
     int64_t empty, long_; /* of the text added last: lines with an empty side; too long ones */
     int64_t cut_sources, cut_targets; /* rows whose source is cut; whose target is cut in a batch */
     int64_t room;                     /* private */
-    CellFault fault;                  /* of the last row with a wrong cell */
+    RowFault fault;                   /* of the last row with a wrong cell */
     int64_t refused;      /* lines that the tokenizer could not take; of a stream: pieces of text */
     int64_t refused_line; /* the first of them, from 0 */
     char *refusal;        /* why the tokenizer did not take it; NULL: none was refused */

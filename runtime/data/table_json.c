@@ -7,7 +7,7 @@ static void tell_missing(TableReader *r, int64_t number, const Line *field, Line
 {
     const Line *line = &r->lines->at[number];
     RecordKeys keys = {0};
-    RecordFault fault;
+    RowFault fault;
     const RecordFields again = {r->head->fields, r->head->n_fields, r->scratch, &keys};
     record_read_json(&again, line, cells, &fault);
     table_fault(r, number, line->text, "the record has no field '%.*s'%s", (int)field->length,
@@ -18,9 +18,9 @@ int64_t table_next_json(TableReader *r, Line *cells, size_t room)
 {
     const int64_t number = r->line++;
     const RecordFields fields = {r->head->fields, room, r->arena, NULL};
-    RecordFault fault;
+    RowFault fault;
     if (!record_read_json(&fields, &r->lines->at[number], cells, &fault))
-        return table_fault(r, number, fault.at, "%s", fault.text);
+        return table_fault(r, number, r->lines->at[number].text + fault.at, "%s", fault.text);
     for (size_t k = 0; k < room; k++)
         if (!cells[k].text)
             return tell_missing(r, number, &r->head->fields[k], cells), TABLE_BAD;

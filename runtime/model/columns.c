@@ -92,6 +92,13 @@ bool columns_row_is_empty(const Sources *rows, int64_t row)
     return false;
 }
 
+int columns_fail(int64_t record, const RowFault *fault)
+{
+    return fault->text[0] ? tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: %s", (long long)record,
+                                           fault->text)
+                          : tfc_model_no_memory();
+}
+
 int64_t columns_width(const TfcProgram *program, const TfcPort *port)
 {
     int64_t width = 1;
@@ -186,12 +193,8 @@ static int read_cell_labels(const TfcColumn *column, const TfcPort *port, bool i
                                .find = find_cell_label,
                                .list = column};
     const Line cell = {text, strlen(text)};
-    CellFault fault;
-    if (cell_read_labels(&labels, &cell, ids, &fault))
-        return TFC_OK;
-    return fault.text[0] ? tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: %s", (long long)record,
-                                          fault.text)
-                         : tfc_model_no_memory();
+    RowFault fault;
+    return cell_read_labels(&labels, &cell, ids, &fault) ? TFC_OK : columns_fail(record, &fault);
 }
 
 /* How many positions the model has along a dimension. */

@@ -4,6 +4,7 @@
 #define RUNTIME_MODEL_COLUMNS_H
 
 #include "runtime/model/texts.h"
+#include "runtime/rows/row_fault.h"
 
 /* The feed of a program encode that reads columns: each of its inputs is one, and each dimension
  * along which one lies is a side. */
@@ -11,6 +12,8 @@ Feed columns_feed(const TfcProgram *encode);
 /* The rows that the words of encode hold, once these are checked. Columns are the caller's; the
  * rest is in the arena. Returns a TfcStatus. */
 int columns_rows(const TfcSession *session, const TfcWord *in, Arena *arena, Sources *out);
+/* The error of a record: "record 3: …". */
+int columns_fail(int64_t record, const RowFault *fault);
 /* The values of an input in a row or, along a ragged dimension, at a position. */
 int64_t columns_width(const TfcProgram *encode, const TfcPort *input);
 /* Whether a row has no positions along a side, so that nothing is generated from it. */

@@ -198,6 +198,14 @@ int tfc_model_decode_begin(TfcSessionHandle *handle, int32_t slots)
     return status;
 }
 
+static int fail_no_decoding(void)
+{
+    return tfc_model_fail(
+        TFC_ERROR_ARGUMENT,
+        "no decoding is in progress: call encode, or decode_begin if the model has "
+        "no encoder, first");
+}
+
 /* Rows that can be fed together: in range, each slot once. */
 static int check_rows(TfcSession *session, int32_t n, const int32_t *sentence, const int32_t *slot,
                       const int32_t *token)
@@ -238,9 +246,7 @@ static int feed_tokens(TfcSession *session, int32_t n, const int32_t *sentence, 
     if (!refreshed)
         return tfc_model_no_memory();
     if (session->n_slots < 0)
-        return tfc_model_fail(
-            TFC_ERROR_ARGUMENT,
-            "decoding has not begun, or what it began with is over: call encode or, without an encoder, decode_begin first");
+        return fail_no_decoding();
     if (n < 0)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "n is %d; expected 0 or more", n);
     int status = n ? tfc_model_need(slot, "slot") : TFC_OK;
@@ -277,9 +283,7 @@ int tfc_model_decode_step(TfcSessionHandle *handle, int32_t n, const int32_t *se
 static int copy_slot(TfcSession *session, int32_t from, int32_t to)
 {
     if (session->n_slots < 0)
-        return tfc_model_fail(
-            TFC_ERROR_ARGUMENT,
-            "decoding has not begun, or what it began with is over: call encode or, without an encoder, decode_begin first");
+        return fail_no_decoding();
     if (from < 0 || to < 0 || from >= session->n_slots || to >= session->n_slots)
         return tfc_model_fail(TFC_ERROR_ARGUMENT,
                               "from is %d and to is %d: slots go from 0, and the session has %d",

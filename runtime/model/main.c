@@ -166,11 +166,11 @@ static bool answer_records(Answering *a, long number, const char *text, size_t l
     int64_t n = 0;
     TfcWord words[MOST_DIMS + MOST_INPUTS];
     Arena *arena = arena_try_new();
-    bool ok =
-        (arena || tfc_model_no_memory() == TFC_OK) &&
-        !records_of_json(a->model, a->model->variants[0].programs[TFC_ENCODE], text, length, arena,
-                         words) &&
-        !tfc_model_record_translations(a->session, &a->settings, number - 1, words, &list, &n);
+    int status = arena ? records_of_json(a->model, a->model->variants[0].programs[TFC_ENCODE], text,
+                                         length, arena, words)
+                       : tfc_model_no_memory();
+    bool ok = !status && !tfc_model_record_translations(a->session, &a->settings, number - 1, words,
+                                                        &list, &n);
     for (int64_t k = 0; ok && k < n; k++) {
         if (a->lists)
             printf("%ld ||| ", number - 1 + (long)list[k].line);

@@ -22,14 +22,6 @@ static const Line *record_cell(const JsonRecords *r, int64_t record, int32_t inp
     return &r->cells[record * r->encode->n_inputs + input];
 }
 
-/* `detail` empty: memory ran out. */
-static int fail_json_record(int64_t record, const char *detail)
-{
-    return *detail
-               ? tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: %s", (long long)record, detail)
-               : tfc_model_no_memory();
-}
-
 /* ---- cells ---- */
 
 enum { RECORD_NAME = 40 };
@@ -38,14 +30,14 @@ static int read_record(const RecordFields *fields, const TextLines *lines, int64
                        Line *cells)
 {
     const Line line = {lines->line, lines->size};
-    RecordFault fault;
+    RowFault fault;
     char name[RECORD_NAME];
     snprintf(name, sizeof name, "record %lld", (long long)record);
     const int status = texts_check_bytes(name, line.text, line.length);
     if (status)
         return status;
     if (!record_read_json(fields, &line, cells, &fault))
-        return fail_json_record(record, fault.text);
+        return columns_fail(record, &fault);
     for (size_t i = 0; i < fields->n; i++)
         if (!cells[i].text)
             return tfc_model_fail(TFC_ERROR_ARGUMENT, "record %lld: the record has no field '%s'",
@@ -119,9 +111,9 @@ static int read_numbers(const JsonRecords *r, int32_t input, int32_t *lengths, b
         return tfc_model_no_memory();
     for (int64_t i = 0; i < r->n; i++) {
         const size_t before = values->count;
-        CellFault fault;
+        RowFault fault;
         if (!cell_read_numbers(&numbers, record_cell(r, i, input), values, &fault))
-            return fail_json_record(i, fault.text);
+            return columns_fail(i, &fault);
         const size_t n = values->count - before;
         const int64_t length = numbers.width ? (int64_t)n / numbers.width : 0;
         if (length > INT32_MAX)

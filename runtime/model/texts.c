@@ -2,6 +2,7 @@
  * it. */
 #include "runtime/model/texts.h"
 
+#include "base/record_cutter.h"
 #include "base/text.h"
 #include "runtime/decode/continue.h"
 
@@ -165,12 +166,9 @@ bool texts_next_line(TextLines *lines)
     if (lines->at >= lines->length)
         return false;
     lines->line = lines->text + lines->at;
-    size_t left = lines->length - lines->at;
-    const char *newline = memchr(lines->line, '\n', left);
-    lines->ends = newline != NULL;
-    lines->size = newline ? (size_t)(newline - lines->line) : left;
-    lines->at += lines->size + lines->ends;
-    lines->size -= lines->size && lines->line[lines->size - 1] == '\r';
+    const char *next = record_line(lines->line, lines->text + lines->length, &lines->size);
+    lines->ends = next[-1] == '\n';
+    lines->at = (size_t)(next - lines->text);
     return true;
 }
 

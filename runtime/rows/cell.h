@@ -9,19 +9,8 @@
 
 #include "base/id_range.h"
 #include "base/line.h"
+#include "runtime/rows/row_fault.h"
 #include "runtime/text/grow.h"
-
-/* CellFault: what is wrong with a cell, and at which of its bytes, from 0 (0 also if it is the
- * whole cell). An empty text: memory ran out. */
-enum { CELL_FAULT_BYTES = 480 };
-typedef struct CellFault {
-    size_t at;
-    char text[CELL_FAULT_BYTES];
-} CellFault;
-
-/* Sets the fault. Returns false. */
-bool cell_is_wrong(CellFault *fault, size_t at, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* CellNumbers: an input that takes numbers.
  *   input      its name, for messages
@@ -39,12 +28,12 @@ typedef struct CellNumbers {
  * each comma stands between two of their elements. 2.0 is an integer, as in JSON (RFC 8259,
  * section 6). */
 bool cell_read_numbers(const CellNumbers *numbers, const Line *cell, TokenIds *values,
-                       CellFault *fault);
+                       RowFault *fault);
 /* Whether the input takes so many numbers; else *fault says how many it takes. */
-bool cell_has_width(const CellNumbers *numbers, int64_t n, CellFault *fault);
+bool cell_has_width(const CellNumbers *numbers, int64_t n, RowFault *fault);
 /* Whether element `element` may be this integer; else *fault says which it may be. */
 bool cell_takes_integer(const CellNumbers *numbers, size_t at, int64_t element, int64_t integer,
-                        CellFault *fault);
+                        RowFault *fault);
 
 /* CellLabels: an input that takes labels of a list.
  *   input      its name, for messages
@@ -61,6 +50,6 @@ typedef struct CellLabels {
 } CellLabels;
 
 bool cell_read_labels(const CellLabels *labels, const Line *cell, TokenIds *values,
-                      CellFault *fault);
+                      RowFault *fault);
 
 #endif

@@ -4,29 +4,20 @@
 
 #include "base/json_read.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 enum { JSON_LEVELS = 64 };
 
 /* JsonLine: a line that is being read. */
 typedef struct JsonLine {
     const RecordFields *fields;
-    RecordFault *fault;
+    const Line *line;
+    RowFault *fault;
     const char *at, *end;
     int depth;
 } JsonLine;
 
-__attribute__((format(printf, 3, 4))) static bool json_fault(JsonLine *j, const char *at,
-                                                             const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(j->fault->text, sizeof j->fault->text, format, args);
-    va_end(args);
-    j->fault->at = at;
-    return false;
-}
+/* The fault at a byte of the line. False. */
+#define json_fault(j, where, ...) \
+    row_is_wrong((j)->fault, (size_t)((where) - (j)->line->text), __VA_ARGS__)
 
 static void skip_json_blanks(JsonLine *j)
 {
@@ -107,7 +98,7 @@ static bool read_string(JsonLine *j, Line *string)
     const JsonValue *value = json_read(j->fields->arena, open, string->length + 2, &problem);
     if (!value)
         return problem ? json_fault(j, open, "the string has %s of it", problem)
-                       : json_fault(j, open, "%s", "");
+                       : row_has_no_memory(j->fault);
     *string = (Line){value->text, strlen(value->text)};
     return true;
 }
@@ -305,10 +296,13 @@ static bool read_members(JsonLine *j, Line *cells)
     return accept_mark(j, '}') || json_fault(j, j->at, "expected ',' or '}'");
 }
 
-bool record_read_json(const RecordFields *fields, const Line *line, Line *cells, RecordFault *fault)
+bool record_read_json(const RecordFields *fields, const Line *line, Line *cells, RowFault *fault)
 {
-    JsonLine j = {
-        .fields = fields, .fault = fault, .at = line->text, .end = line->text + line->length};
+    JsonLine j = {.fields = fields,
+                  .line = line,
+                  .fault = fault,
+                  .at = line->text,
+                  .end = line->text + line->length};
     for (size_t k = 0; k < fields->n; k++)
         cells[k] = (Line){0};
     if (!accept_mark(&j, '{'))

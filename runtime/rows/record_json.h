@@ -11,16 +11,9 @@
 #include "base/arena.h"
 #include "base/line.h"
 #include "base/vec.h"
+#include "runtime/rows/row_fault.h"
 
 typedef VEC(const char *) RecordKeys;
-
-/* RecordFault: what is wrong with a line, and at which of its bytes. An empty text: memory ran
- * out. */
-enum { RECORD_FAULT_BYTES = 480 };
-typedef struct RecordFault {
-    const char *at;
-    char text[RECORD_FAULT_BYTES];
-} RecordFault;
 
 /* RecordFields: the n wanted fields by their names, and where what is decoded of them goes.
  *   keys   gets the keys of the record, in the arena; NULL: they are not kept */
@@ -31,12 +24,11 @@ typedef struct RecordFields {
     RecordKeys *keys;
 } RecordFields;
 
-/* Reads the record of a line of valid UTF-8. cells: one for each field; its text is NULL if the
- * record has not the field. A text's cell is what the quotes hold, that of a number, a list of
- * numbers, true or false is as it stands in the line; it points into the line, or, if it has
- * escapes, into the arena. False: a rule of JSON is broken, or a wanted field has another value or
- * is there twice; *fault says so. */
-bool record_read_json(const RecordFields *fields, const Line *line, Line *cells,
-                      RecordFault *fault);
+/* Reads the record of a line, which is valid UTF-8. cells: one for each field; its text is NULL if
+ * the record lacks the field. The cell of a string is the text between the quotes; that of a
+ * number, a list of numbers, true or false is the value as the line spells it. Cells point into the
+ * line, or, of strings with escapes, into the arena. False: the line breaks a rule of JSON, or a
+ * wanted field has a value of another kind or occurs twice; *fault has the reason. */
+bool record_read_json(const RecordFields *fields, const Line *line, Line *cells, RowFault *fault);
 
 #endif

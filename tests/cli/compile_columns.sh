@@ -102,9 +102,9 @@ awk 'NR == 1 { a = "a"; while (length(a) < 2000000) a = a a; sub(/^{/, "{\"other
 ./program <more >found 2>err || fail "members that no input has: $(cut -c 1-300 err)"
 cmp found wanted || fail "other members change answers"
 sed 's/"kind"/"kin"/' three >wrong
-refuses 1 "line 1: the member .kind. is missing: expected a text" sh -c './program <wrong'
+refuses 1 "line 1: the record has no field .kind." sh -c './program <wrong'
 echo >wrong
-refuses 1 "line 1: no value before the end" sh -c './program <wrong'
+refuses 1 "line 1: an empty line: each line has a record" sh -c './program <wrong'
 ./program --help | grep -q 'Records as JSON objects' || fail "the program's help"
 
 # As one C file; an ensemble.

@@ -30,7 +30,7 @@ try {
   await tab.evaluate("byId('status').textContent = ''");
   await fill(["1 2 3"]);
   await waitFor(tab, "document.querySelector('.answer.wrong') !== null", "no mistake is shown");
-  need((await texts(".answer.wrong"))[0].includes("`frames` has 3 numbers"), (await texts(".answer.wrong"))[0]);
+  need((await texts(".answer.wrong"))[0].includes("has 3 numbers, and `frames` takes 2"), (await texts(".answer.wrong"))[0]);
   if (process.env.PICTURE)
     await tab.picture(process.env.PICTURE);
   console.log("all is well");

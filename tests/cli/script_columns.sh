@@ -43,12 +43,12 @@ assert.equal(model.nbest(records[3], 2).length, 2);
 assert.equal(model.translate({...records[0], frames: records[0].frames.flat()}), wanted[0].text);
 assert.equal(model.translate({...records[0], frames: Float32Array.from(records[0].frames.flat()), other: [1]}), wanted[0].text);
 assert.deepEqual(model.answers([]), []);
-for (const [change, message] of [[{kind: "none"}, /'none' is none of the 3 labels/], [{kind: 1}, /`kind`: expected a text in quotes/],
-  [{frames: [1, 2, 3]}, /has 3 numbers, and the model takes 2 for each position/], [{weight: "x"}, /`weight`: expected finite numbers of f32/],
-  [{weight: [1, 2]}, /has 2 numbers, and the model takes 1/], [{weight: null}, /expected finite numbers/], [{kind: undefined}, /member `kind` is missing/]])
+for (const [change, message] of [[{kind: "none"}, /'none' is none of the 3 labels/], [{kind: 1}, /'1' is none of the 3 labels of `kind`/],
+  [{frames: [1, 2, 3]}, /has 3 numbers, and `frames` takes 2 for each position/], [{weight: "x"}, /'x' is no number/],
+  [{weight: [1, 2]}, /has 2 numbers, and `weight` takes 1/], [{weight: null}, /the field 'weight' is null/], [{kind: undefined}, /has no field 'kind'/]])
   assert.throws(() => model.translate({...records[0], ...change}), message);
 assert.throws(() => model.translate("a text"), /record: expected an object, not a string/);
-assert.throws(() => model.translate({}), /record 0: the member `frames` is missing/);
+assert.throws(() => model.translate({}), /record 0: the record has no field 'frames'/);
 assert.throws(() => model.translate(records[0], {what: 1}), /no setting 'what'/);
 assert.equal(model.translate(records[0]), wanted[0].text);
 writeFileSync("record.json", JSON.stringify(records[0]));
@@ -79,9 +79,9 @@ import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 const model = await (await import(pathToFileURL(resolve(process.argv[2], "index.js")))).load();
 assert.equal(typeof model.translate({size: [4, 1]}), "string");
-assert.throws(() => model.translate({size: [5, 1]}), /id 0 of 'size' is 5: ids go from 0 to 4/);
-assert.throws(() => model.answers([{size: [4, 1]}, {size: [0, 2]}]), /id 3 of 'size' is 2: ids go from 0 to 1 \(row 1\)/);
-assert.throws(() => model.translate({size: [-1, 1]}), /id 0 of 'size' is -1/);
+assert.throws(() => model.translate({size: [5, 1]}), /record 0: 5 is not from 0 to 4, as `size` must be/);
+assert.throws(() => model.answers([{size: [4, 1]}, {size: [0, 2]}]), /record 1: 2 is not from 0 to 1, as `size` must be/);
+assert.throws(() => model.translate({size: [-1, 1]}), /-1 is not from 0 to 4, as `size` must be/);
 END
 "$tfc" compile mixed -o page.html 2>err || fail "$(cat err)"
 ! grep -q '</script><b>' page.html || fail "a label ends the page's data"

@@ -181,7 +181,7 @@ static void test_cells(void **state)
         spec.labels = f->labels;
         const Cell line = {.text = {cell->text, strlen(cell->text)}};
         Ids values = {0};
-        CellFault fault = {0};
+        RowFault fault = {0};
         const bool ok = column_read(&spec, f->words, &line, &values, &fault);
         if (ok != !cell->problem)
             fail_msg("cell %zu '%s': %s", i, cell->text, ok ? "read" : fault.text);

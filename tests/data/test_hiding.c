@@ -305,7 +305,7 @@ static void mask_in_a_text(void **state)
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
             const Cell cell = {.text = {texts[i], strlen(texts[i])}};
             Ids ids = {0}, plain = {0};
-            CellFault fault = {0};
+            RowFault fault = {0};
             int64_t masks = 0;
             if (!v && i == 3)
                 continue; /* of words, which blanks part, it is an unknown one */

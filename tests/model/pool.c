@@ -227,7 +227,7 @@ static void check_new(void)
     REFUSES("the session is closed", N(session_give)(session));
     REFUSES("the session is closed", N(decode_step)(session, 1, NULL, &slot, &token, &logits));
     need(N(session_take)(model, &next), "session_take");
-    REFUSES("decoding has not begun", N(decode_step)(next, 1, NULL, &slot, &token, &logits));
+    REFUSES("no decoding is in progress", N(decode_step)(next, 1, NULL, &slot, &token, &logits));
     need(N(unknown)(next, &tokens, NULL, NULL), "unknown");
     if (tokens || next == session)
         report("a session that is taken", "a new one", "what is left of the last");
