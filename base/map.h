@@ -14,8 +14,8 @@ uint64_t hash_string(uint64_t hash, const char *text);
 uint64_t hash_u64(uint64_t hash, uint64_t value);
 
 /* The hash of a key for a table in memory (SipHash-1-3). It depends on a number that each process
- * draws, so that nobody can write a file whose keys meet in one slot; so nothing that is kept,
- * shown or compared between processes may depend on it. */
+ * draws, so that no file can have keys that all meet in one slot. Nothing that is kept, shown or
+ * compared between processes may depend on it. */
 uint64_t hash_slot(const void *key, size_t size);
 
 typedef struct MapEntry {

@@ -13,7 +13,7 @@ typedef struct TextCut {
 
 typedef struct TablePart TablePart; /* prepare_tables.h */
 
-/* What a file is told that has other lines or records than when they were counted. */
+/* The message for a file whose lines or records changed after they were counted. */
 #define TEXT_CHANGED \
     "it changed while tfc read it: prepare it again when no other program writes to it"
 

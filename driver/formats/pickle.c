@@ -103,10 +103,15 @@ static bool push_integer(Machine *m, PickledKind kind, int64_t integer)
 /* The lowest place that may be taken from. */
 static size_t bottom(const Machine *m) { return m->marks.count ? vec_last(m->marks) : 0; }
 
+static bool lacks_values(Machine *m)
+{
+    return wrong(m, PICKLE_DAMAGED("it pops more values than it pushed"));
+}
+
 static const Pickled *pop(Machine *m)
 {
     if (m->stack.count <= bottom(m)) {
-        wrong(m, PICKLE_DAMAGED("it takes a value that it has not put"));
+        lacks_values(m);
         return NULL;
     }
     return m->stack.data[--m->stack.count];
@@ -124,7 +129,7 @@ static const Pickled *top(Machine *m)
 static int64_t above_mark(Machine *m)
 {
     if (!m->marks.count) {
-        wrong(m, PICKLE_DAMAGED("it takes a value that it has not put"));
+        lacks_values(m);
         return -1;
     }
     return (int64_t)(m->stack.count - m->marks.data[--m->marks.count]);
@@ -150,7 +155,7 @@ static bool append(Machine *m, PickledKind kind, int64_t n)
 static bool gather(Machine *m, PickledKind kind, int64_t n)
 {
     if (n < 0 || m->stack.count - bottom(m) < (size_t)n)
-        return wrong(m, PICKLE_DAMAGED("it takes a value that it has not put"));
+        return lacks_values(m);
     Pickled *value = pickle_value(&m->reader, kind);
     if (value && n)
         vec_reserve(m->reader.arena, value->items, n);
@@ -178,7 +183,7 @@ static bool memo_put(Machine *m, uint64_t number)
 static bool memo_get(Machine *m, uint64_t number)
 {
     if (number >= m->memo.count || !m->memo.data[number])
-        return wrong(m, PICKLE_DAMAGED("it names a value that it has not put"));
+        return wrong(m, PICKLE_DAMAGED("it refers to a memo entry that it never stored"));
     return push(m, m->memo.data[number]);
 }
 

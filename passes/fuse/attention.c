@@ -160,20 +160,9 @@ static ScoresRegion *gather_region(Fuser *f, FusedScores *s, int level)
         if (node->level != level || !given)
             continue;
         vec_push(f->arena, r->outputs, op_result(op));
-        node->giver = r;
         take(r, op);
     }
     return r;
-}
-
-/* Whether the set's regions give its results, or its ops stay as they are. */
-static void set_givers(const Fuser *f, const FusedScores *s, bool fused)
-{
-    for (size_t i = 0; i < s->regions.count; i++) {
-        const ScoresRegion *r = s->regions.data[i];
-        for (size_t v = 0; v < r->outputs.count; v++)
-            node_of(f, r->outputs.data[v]->op)->giver = fused ? r : NULL;
-    }
 }
 
 /* The regions of a set, the last level first: it says what rows the ones before give. */
@@ -183,11 +172,8 @@ static Miss gather_regions(Fuser *f, FusedScores *s)
         ScoresRegion *r = gather_region(f, s, level);
         if (!r->outputs.count)
             continue;
-        if (!r->products) {
-            vec_push(f->arena, s->regions, r);
-            set_givers(f, s, false);
+        if (!r->products)
             return MISS_SCORES_ALONE;
-        }
         r->window = window_of(f, s, r->members.count, r->members.data);
         vec_push(f->arena, s->regions, r);
     }
@@ -255,10 +241,20 @@ static void build_regions(Fuser *f, FusedScores *s)
     }
 }
 
+/* Whether the set's regions give its results, or its ops stay as they are. */
+static void set_givers(const Fuser *f, const FusedScores *s, bool fused)
+{
+    for (size_t i = 0; i < s->regions.count; i++) {
+        const ScoresRegion *r = s->regions.data[i];
+        for (size_t v = 0; v < r->outputs.count; v++)
+            node_of(f, r->outputs.data[v]->op)->giver = fused ? r : NULL;
+    }
+}
+
 typedef VEC(FusedScores *) ScoresSets;
 
-/* Levels keep a set from needing itself. Two sets may still need each other, by results that a
- * region has in common: then the later one is not fused. */
+/* Levels keep a set from needing its own results. Two sets may still need each other's, since all
+ * results of a region wait for all that it reads: then the later set is not fused. */
 static void part_circles(Fuser *f, ScoresSets *sets)
 {
     const size_t n = sets->count;
@@ -300,8 +296,10 @@ bool pass_fuse_attention(Function *function, PassContext *context)
         }
         if (why != MISS_NONE)
             report_miss(context->report, s->where ? s->where : op, why, "scores");
-        else
+        else {
             vec_push(f.arena, sets, s);
+            set_givers(&f, s, true);
+        }
     }
     part_circles(&f, &sets);
     for (size_t i = 0; i < sets.count; i++)

@@ -1,16 +1,16 @@
 /* Regions that would need one another. A region runs as one op: each of its results needs all that
  * any of its members reads. So two regions may need each other where no op of them does.
  *
- * A search down from each op to what it needs, with a stack of its own: a function may be deep. */
+ * The search goes from each op to its operands, and keeps its own stack, since a function may be
+ * deep. */
 #include "passes/fuse/attention.h"
 
 typedef enum CircleState { CIRCLE_NEW, CIRCLE_OPEN, CIRCLE_DONE } CircleState;
 
-/* CircleStep: an op or a region (then op is NULL) whose operands are being looked at.
- *   member, arg   the next of them; of an op the member is 0 */
+/* CircleStep: an op whose operands are being searched, or the op that stands for a region.
+ *   member, arg   of the next operand; member: of a region */
 typedef struct CircleStep {
     const Op *op;
-    const ScoresRegion *region;
     size_t member;
     int arg;
 } CircleStep;
@@ -18,21 +18,20 @@ typedef struct CircleStep {
 typedef struct CircleSearch {
     const Fuser *f;
     Arena *arena;
-    SideTable states; /* op, or the first member of a region → CircleState, from 1 */
+    SideTable states; /* op → CircleState; of a region, the op that stands for it */
     VEC(CircleStep) steps;
 } CircleSearch;
 
-/* The op that stands for what gives the op's result. */
+/* The op itself, or that of the first result of the region that gives the op's result. */
 static const Op *stands_for(const CircleSearch *c, const Op *op)
 {
     const ScoresNode *node = node_of(c->f, op);
-    return node && node->giver ? node->giver->outputs.data[0]->op : op;
+    return node->giver ? node->giver->outputs.data[0]->op : op;
 }
 
 /* The next operand that the region reads from outside; NULL: there is none. */
-static const Op *next_of_region(const CircleSearch *c, CircleStep *step)
+static const Op *next_of_region(const CircleSearch *c, const ScoresRegion *r, CircleStep *step)
 {
-    const ScoresRegion *r = step->region;
     for (; step->member < r->members.count; step->member++, step->arg = 0) {
         const Op *op = r->members.data[step->member];
         while (step->arg < op->n_args) {
@@ -49,18 +48,19 @@ static const Op *next_of_region(const CircleSearch *c, CircleStep *step)
 
 static const Op *next_operand(const CircleSearch *c, CircleStep *step)
 {
-    if (step->region)
-        return next_of_region(c, step);
+    const ScoresRegion *region = node_of(c->f, step->op)->giver;
+    if (region)
+        return next_of_region(c, region, step);
     return step->arg < step->op->n_args ? step->op->args[step->arg++]->op : NULL;
 }
 
-/* Goes to an op. False: it is being looked at, so that it needs itself. */
+/* Begins with an op. False: its operands are being searched, so it needs itself. */
 static bool open_step(CircleSearch *c, const Op *op)
 {
     const Op *one = stands_for(c, op);
     const int state = side_number(&c->states, one);
     if (state == CIRCLE_NEW) {
-        const CircleStep step = {.op = one, .region = node_of(c->f, op)->giver};
+        const CircleStep step = {.op = one};
         side_set_number(&c->states, one, CIRCLE_OPEN);
         vec_push(c->arena, c->steps, step);
     }

@@ -33,7 +33,7 @@ static bool is_row_value(const Type *type, const Type *space)
     return true;
 }
 
-enum { DEEPEST = 24, MOST_VISITS = 1024 /* of a value that is reached in many ways */ };
+enum { DEEPEST = 24, MOST_VISITS = 1024 /* of one search: a value may be reached in many ways */ };
 #define NEAR 0.25 /* a tie, but for a few values a row */
 
 static double read_cost(bool full, Presence presence)

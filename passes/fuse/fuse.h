@@ -48,7 +48,7 @@ typedef struct Recompute {
     int visits; /* recompute_cost's own: values looked at since its caller's call */
 } Recompute;
 /* The cost of the cheaper choice; *again: whether that is to compute the value again. Callers pass
- * depth 0. Of a value that is made of very many, those that are met last are read. */
+ * depth 0. After MOST_VISITS values (cost.c) the others are read, not computed again. */
 double recompute_cost(Recompute *r, const Value *value, int depth, bool *again);
 
 /* Reach: which positions of a function run together. A region's ops do, so an op before the last of

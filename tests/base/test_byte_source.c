@@ -115,7 +115,8 @@ static void test_long(void **state)
     text_free(&text);
 }
 
-/* What a pipe has is ready; what it has not is waited for; kept, it can be read again. */
+/* A pipe is ready while it has bytes, and read with waiting else; a pipe that is kept can be read
+ * again. */
 static void test_pipe(void **state)
 {
     (void)state;

@@ -161,7 +161,7 @@ static bool read_line(RawText *raw, int k, RawLine *line)
     *line = (RawLine){0};
     const RecordStatus status = record_next(file, &record);
     if (status == RECORD_FAILED && byte_source_check(&file->source, &raw->job->diags, name))
-        return job_error(raw->job, "%s: line %lld goes on and on: this is no text", name,
+        return job_error(raw->job, "%s: line %lld has no end: this is not a text file", name,
                          (long long)file->line);
     if (status != RECORD_READ)
         return false;
