@@ -46,11 +46,8 @@ static bool is_empty(const TfcProduct *p, size_t bytes)
 static void finish(const TfcProduct *p)
 {
     const TfcEpilogue *e = p->epilogue;
-    if (!e || p->m <= 0 || p->n <= 0)
-        return;
-    e->args->column_begin = e->column;
-    e->args->column_end = e->column + p->n;
-    e->call(e->args, e->row, e->row + p->m);
+    if (e && p->m > 0 && p->n > 0)
+        e->call(e->of, (TfcPart){0, p->m, 0, p->n});
 }
 
 /* A task's product stays on the task's thread. The number of threads is the calling thread's

@@ -197,6 +197,22 @@ static int64_t storage_row(const BoundGemm *bound, const int64_t index[TFC_MAX_L
     return gemm_origin(bound, &bound->c, index) / bound->c.row_stride + row;
 }
 
+/* KernelEpilogue: the kernel of a product's epilogue. Its units are c's rows, which begin at unit
+ * `row`; its columns are c's, which begin at `column`. */
+typedef struct KernelEpilogue {
+    TfcKernel kernel;
+    TfcKernelArgs args; /* the columns are set for each part */
+    int64_t row, column;
+} KernelEpilogue;
+
+static void run_epilogue(void *of, TfcPart part)
+{
+    KernelEpilogue *e = of;
+    e->args.column_begin = e->column + part.column;
+    e->args.column_end = e->column + part.column_end;
+    e->kernel(&e->args, e->row + part.row, e->row + part.row_end);
+}
+
 static void run_product(const GemmRun *run, const GemmTask *task,
                         const int64_t index[TFC_MAX_LOOPS])
 {
@@ -222,9 +238,9 @@ static void run_product(const GemmRun *run, const GemmTask *task,
         multiply(bound, product);
         return;
     }
-    TfcKernelArgs args = run->epilogue->args;
-    int64_t row = storage_row(bound, index, task->m_begin);
-    product.epilogue = &(TfcEpilogue){run->epilogue->call, &args, row, task->n_begin};
+    KernelEpilogue kernel = {run->epilogue->call, run->epilogue->args,
+                             storage_row(bound, index, task->m_begin), task->n_begin};
+    product.epilogue = &(TfcEpilogue){run_epilogue, &kernel};
     multiply(bound, product);
 }
 

@@ -145,15 +145,6 @@ static_assert(_Alignof(struct { int64_t number; }) == 8, "records have one layou
 #include "runtime/exec/records.def"
 #undef TFC_DECLARES_RECORDS
 
-/* TfcEpilogue: a kernel that a product calls on each part of c once the part is complete and still
- * in the processor's cache. The kernel's units are c's rows, which begin at unit `row`; its columns
- * are c's, which begin at `column`. */
-typedef struct TfcEpilogue {
-    TfcKernel call;
-    TfcKernelArgs *args; /* the columns are set for each part */
-    int64_t row, column;
-} TfcEpilogue;
-
 /* NULL: the product has none. */
 static inline const TfcGrouping *gemm_grouping(const TfcProgram *program, const TfcGemmStep *step)
 {

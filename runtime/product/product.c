@@ -7,7 +7,6 @@
  *           the tiles                                                   run_tiles */
 #include "runtime/product/product.h"
 
-#include "runtime/exec/program.h"
 #include "runtime/product/product_pack.h"
 #include "runtime/product/product_state.h"
 
@@ -337,10 +336,8 @@ static void finish(const Work *w, int64_t row, int64_t rows, int64_t column, int
     const TfcEpilogue *e = w->p->epilogue;
     if (!e)
         return;
-    e->args->column_begin = e->column + column;
-    e->args->column_end = e->column + column + columns;
     state_restore_denormals(w->f, w->mxcsr);
-    e->call(e->args, e->row + row, e->row + row + rows);
+    e->call(e->of, (TfcPart){row, row + rows, column, column + columns});
     state_flush_denormals(w->f);
 }
 

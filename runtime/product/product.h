@@ -11,7 +11,17 @@
 
 #include <stddef.h>
 
-struct TfcEpilogue;
+/* TfcPart: rows [row, row_end) and columns [column, column_end) of c. */
+typedef struct TfcPart {
+    int64_t row, row_end, column, column_end;
+} TfcPart;
+
+/* TfcEpilogue: what a product calls on each part of c once the part is complete and still in the
+ * processor's cache. `of`: the caller's. */
+typedef struct TfcEpilogue {
+    void (*call)(void *of, TfcPart part);
+    void *of;
+} TfcEpilogue;
 
 /* c[m, n] = Σ_k a[m, k] b[k, n], stored as `store` says; for k = 0 the sum is zero. Strides are in
  * elements: element (i, j) of a is at i × a_row + j × a_column, of b alike, of c at i × c_row + j.
@@ -33,7 +43,7 @@ typedef struct TfcProduct {
     TfcStore store;
     const void *panels;
     int64_t column;
-    const struct TfcEpilogue *epilogue;
+    const TfcEpilogue *epilogue;
     TfcRowList a_rows, c_rows, a_terms, b_terms;
 } TfcProduct;
 

@@ -125,12 +125,18 @@ static uint16_t *integers(int64_t count)
     return data;
 }
 
-static void mark(const TfcKernelArgs *args, int64_t first, int64_t last)
+/* Marks: how often each element was finished, of n columns. */
+typedef struct Marks {
+    int *done;
+    int64_t n;
+} Marks;
+
+static void mark(void *of, TfcPart part)
 {
-    int *done = args->buffers[0];
-    for (int64_t i = first; i < last; i++)
-        for (int64_t j = args->column_begin; j < args->column_end; j++)
-            done[i * args->ints[0] + j]++;
+    const Marks *marks = of;
+    for (int64_t i = part.row; i < part.row_end; i++)
+        for (int64_t j = part.column; j < part.column_end; j++)
+            marks->done[i * marks->n + j]++;
 }
 
 static double element(const void *x, int64_t at)
@@ -153,8 +159,7 @@ static void run(TfcProduct *p, float *c, int *done)
 {
     for (size_t i = 0; i < sizeof workspace / sizeof *workspace; i++)
         workspace[i] = 0x7fc0;
-    TfcKernelArgs args = {.buffers = (void *[]){done}, .ints = (int64_t[]){p->n}};
-    TfcEpilogue epilogue = {mark, &args, 0, 0};
+    TfcEpilogue epilogue = {mark, &(Marks){done, p->n}};
     memset(done, 0, (size_t)(p->m * p->n) * sizeof *done);
     for (int64_t i = 0; i < p->m * p->c_row; i++)
         c[i] = 1;
