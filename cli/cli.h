@@ -4,7 +4,7 @@
 #define CLI_CLI_H
 
 #include "base/text.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 enum {
     EXIT_DONE = 0,

@@ -3,7 +3,7 @@
 #ifndef CLI_REPORT_CELLS_H
 #define CLI_REPORT_CELLS_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "inspect/run_page.h"
 
 /* Empties the table. note: NULL for none; `heads` ends with NULL. */

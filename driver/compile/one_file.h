@@ -7,7 +7,7 @@
 #ifndef DRIVER_COMPILE_ONE_FILE_H
 #define DRIVER_COMPILE_ONE_FILE_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* Appends to `out` those parts of the file `path` (made by cmake/one_file.awk) that `seed` names,
  * and the parts that these need. `seed`: C code that calls the runtime. False after an error. */

@@ -4,7 +4,7 @@
 #ifndef DRIVER_CORPUS_FIELD_PAIR_H
 #define DRIVER_CORPUS_FIELD_PAIR_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "runtime/data/table.h"
 
 /* FieldPair: the names that --column and a header have for the two fields.

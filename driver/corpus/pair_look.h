@@ -7,7 +7,7 @@
 #ifndef DRIVER_CORPUS_PAIR_LOOK_H
 #define DRIVER_CORPUS_PAIR_LOOK_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* A file of pairs; `columns`: of --column. */
 void pair_look_at_file(Job *job, const char *path, const TextList *columns);

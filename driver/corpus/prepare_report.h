@@ -2,7 +2,7 @@
 #ifndef DRIVER_CORPUS_PREPARE_REPORT_H
 #define DRIVER_CORPUS_PREPARE_REPORT_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* PrepareReport: the messages of a task, in an arena of its own, which the task may use, too. Zeros
  * until it begins. */

@@ -4,7 +4,7 @@
 #define DRIVER_EXCHANGE_GGUF_SENTENCES_H
 
 #include "driver/formats/gguf_write.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* Puts how the folder's files say that tokens are pooled. False after errors, such as a way that
  * llama.cpp does not have. */

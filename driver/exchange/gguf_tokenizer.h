@@ -3,7 +3,7 @@
 #define DRIVER_EXCHANGE_GGUF_TOKENIZER_H
 
 #include "driver/formats/gguf_write.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* Puts the tokens, their kinds, scores or merges, and the chat template of a folder with a
  * SentencePiece model, or a tokenizer.json with merges of bytes or with WordPiece; and the model's

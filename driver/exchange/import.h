@@ -3,7 +3,7 @@
 #ifndef DRIVER_EXCHANGE_IMPORT_H
 #define DRIVER_EXCHANGE_IMPORT_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 typedef struct ImportOptions {
     /* a folder with config.json, Marian's (import_marian.h), or a file of weights (formats.h) */

@@ -2,7 +2,7 @@
 #ifndef DRIVER_EXCHANGE_IMPORT_AGAIN_H
 #define DRIVER_EXCHANGE_IMPORT_AGAIN_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* Of a run that a tfc imported which knew no settings of generation: compares what it has with what
  * import would read of the same files now, and adds a remark if that is something else. A file in

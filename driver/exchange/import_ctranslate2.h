@@ -3,7 +3,7 @@
 #ifndef DRIVER_EXCHANGE_IMPORT_CTRANSLATE2_H
 #define DRIVER_EXCHANGE_IMPORT_CTRANSLATE2_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* Whether a folder is CTranslate2's: its model.bin is of that format, and its config.json, if there
  * is one, names no model_type. */

@@ -6,7 +6,7 @@
 #include "base/json_read.h"
 #include "base/vec.h"
 #include "driver/formats/formats.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* SpecPositions: what stands in the table of positions, from the first token's row on.
  *   SINES     sines, then cosines, of p / 10000^(i / (d / 2)), p from 0, as Marian's class has them

@@ -3,7 +3,7 @@
 #ifndef DRIVER_EXCHANGE_IMPORT_GGUF_H
 #define DRIVER_EXCHANGE_IMPORT_GGUF_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* Whether a file is a GGUF that is read. */
 bool import_gguf_is(Job *job, const char *path);

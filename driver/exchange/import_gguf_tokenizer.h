@@ -3,7 +3,7 @@
 #define DRIVER_EXCHANGE_IMPORT_GGUF_TOKENIZER_H
 
 #include "driver/formats/gguf.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* GgufImport: a GGUF, read, that becomes the folder `to`. */
 typedef struct GgufImport {

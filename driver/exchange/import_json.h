@@ -3,7 +3,7 @@
 #define DRIVER_EXCHANGE_IMPORT_JSON_H
 
 #include "base/json_read.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* Reads FOLDER/NAME, whose value must be of `kind`, an object or a list. *json NULL: there is no
  * such file. False after an error. */

@@ -4,7 +4,7 @@
 #define DRIVER_EXCHANGE_IMPORT_MARIAN_H
 
 #include "base/json_write.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* Whether a folder is Marian's: it has an .npz or a decoder.yml, and no config.json. */
 bool import_marian_is(Job *job, const char *folder);

@@ -2,7 +2,7 @@
 #ifndef DRIVER_EXCHANGE_IMPORT_MODELS_H
 #define DRIVER_EXCHANGE_IMPORT_MODELS_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* ImportKind: what becomes of one key of config.json. */
 typedef enum ImportKind {

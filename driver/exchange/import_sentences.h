@@ -5,7 +5,7 @@
 #define DRIVER_EXCHANGE_IMPORT_SENTENCES_H
 
 #include "base/text.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 #define SENTENCES_MODULES "modules.json"
 #define SENTENCES_TEXTS "sentence_bert_config.json"

@@ -4,7 +4,7 @@
 #define DRIVER_PORTS_COLUMNS_H
 
 #include "driver/ports/ports.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "runtime/decode/feed.h"
 
 /* The names of the model's inputs and dimensions that a batch sets. */

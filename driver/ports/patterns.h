@@ -5,7 +5,7 @@
 #ifndef DRIVER_PORTS_PATTERNS_H
 #define DRIVER_PORTS_PATTERNS_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "ir/graph.h"
 
 /* Whether one of the patterns matches the name. */

@@ -2,7 +2,7 @@
 #ifndef DRIVER_RUN_CHECKPOINTS_H
 #define DRIVER_RUN_CHECKPOINTS_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 #define RUN_WEIGHTS "weights"
 

@@ -9,7 +9,7 @@
 #ifndef DRIVER_RUN_NEW_FOLDER_H
 #define DRIVER_RUN_NEW_FOLDER_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 typedef struct NewFolder {
     Job *job;

@@ -8,7 +8,7 @@
 #ifndef DRIVER_RUN_OWNERSHIP_H
 #define DRIVER_RUN_OWNERSHIP_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 typedef enum Ownership {
     OWN_RUN,       /* of tfc train */

@@ -2,7 +2,7 @@
 #ifndef DRIVER_RUN_SHORTLIST_FILE_H
 #define DRIVER_RUN_SHORTLIST_FILE_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "runtime/data/vocabulary.h"
 #include "runtime/decode/shortlist.h"
 

@@ -3,7 +3,7 @@
 #define DRIVER_RUN_VOCABULARIES_H
 
 #include "driver/run/record.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "runtime/data/vocabulary.h"
 
 /* VocabularyChoice: the values of --vocab, --source-vocab, --token and --normalize. */

@@ -3,7 +3,7 @@
 #define DRIVER_SESSION_ABOUT_H
 
 #include "base/text.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 /* About: in the job's arena.
  *   llvm       version of the library that writes the code, "19.1.7"

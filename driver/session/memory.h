@@ -2,7 +2,7 @@
 #ifndef DRIVER_SESSION_MEMORY_H
 #define DRIVER_SESSION_MEMORY_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "passes/pass.h"
 #include "runtime/exec/program.h"
 

@@ -11,7 +11,7 @@
 #ifndef DRIVER_SESSION_TUNING_H
 #define DRIVER_SESSION_TUNING_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "runtime/exec/choice.h"
 
 /* TuningRate: GFLOP/s of the native form and of OpenBLAS, at the layout of operands at which

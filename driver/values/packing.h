@@ -3,7 +3,7 @@
 #ifndef DRIVER_VALUES_PACKING_H
 #define DRIVER_VALUES_PACKING_H
 
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "ir/graph.h"
 #include "runtime/data/safetensors.h"
 #include "runtime/exec/program.h"

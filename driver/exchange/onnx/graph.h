@@ -7,7 +7,7 @@
 
 #include "base/proto.h"
 #include "driver/formats/onnx_fields.h"
-#include "driver/session/job.h"
+#include "driver/job.h"
 #include "ir/graph.h"
 
 /* OnnxDim: where the size of a dimension comes from when the model is run. */

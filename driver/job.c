@@ -1,5 +1,5 @@
 /* Messages of a job. */
-#include "driver/session/job.h"
+#include "driver/job.h"
 
 #include "base/machine.h"
 

@@ -1,7 +1,7 @@
 /* Job: one use of the compiler, from a model's file to a result: its memory, its messages, and the
  * options that hold for all that it compiles. */
-#ifndef DRIVER_SESSION_JOB_H
-#define DRIVER_SESSION_JOB_H
+#ifndef DRIVER_JOB_H
+#define DRIVER_JOB_H
 
 #include "base/file.h"
 #include "base/vec.h"
