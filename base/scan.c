@@ -172,8 +172,7 @@ static void scan_string(Scanner *scan, ScanToken *token)
     finish(scan, token, TOKEN_STRING, start);
     if (contents.length > LONGEST_WORD)
         problem = "this string is too long";
-    token->text = arena_strdup(scan->arena, contents.data);
-    text_free(&contents);
+    token->text = text_keep(scan->arena, &contents);
     if (problem)
         bad(scan, token, problem);
 }

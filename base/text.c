@@ -105,6 +105,15 @@ void text_bytes(Text *text, int64_t bytes)
         text_add(text, "%.1f kB", size / 1e3);
 }
 
+void text_duration(Text *text, double seconds)
+{
+    const long long s = seconds > 0 && seconds < 1e12 ? (long long)(seconds + 0.5) : 0;
+    if (s >= 3600)
+        text_add(text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+    else
+        text_add(text, "%lld:%02lld", s / 60, s % 60);
+}
+
 /* How many bytes a character has that begins with this one; 0: none does. */
 static size_t utf8_size(unsigned char first)
 {
@@ -223,6 +232,13 @@ void text_free(Text *text)
 {
     free(text->data);
     *text = (Text){0};
+}
+
+char *text_keep(Arena *arena, Text *text)
+{
+    char *kept = arena_strndup(arena, text->data ? text->data : "", text->length);
+    text_free(text);
+    return kept;
 }
 
 enum { LONGEST_NAME = 64 };

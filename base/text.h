@@ -51,12 +51,17 @@ const char *text_shell_word(Arena *arena, const char *word);
 void text_number(Text *text, double value);
 /* Appends "1.30 GB", "412 MB", "0.5 MB" or "1.2 kB": powers of 1000. */
 void text_bytes(Text *text, int64_t bytes);
+/* Appends seconds as "7:12" or "1:02:33". */
+void text_duration(Text *text, double seconds);
 /* Appends a text for HTML, XML and their attributes: <, >, & and " as entities, bytes below 32
  * other than line feeds as blanks. */
 void text_markup(Text *text, const char *string);
 /* Appends bytes as base64 (RFC 4648). */
 void text_base64(Text *text, const void *bytes, size_t length);
 void text_free(Text *text);
+/* The text as a string of the arena ("" if nothing was added); frees the text, which is empty
+ * then. */
+char *text_keep(Arena *arena, Text *text);
 
 /* Bytes of the UTF-8 character that a text of `available` bytes begins with (1–4); 0 where it
  * begins with none. Overlong forms, surrogates and values past U+10FFFF are none (RFC 3629). */

@@ -110,9 +110,7 @@ const char *cli_name(Arena *arena, const char *name)
     if (length <= TEXT_WHOLE || !isatty(STDOUT_FILENO))
         return shown;
     text_visible_cut(&cut, shown, length);
-    shown = arena_strdup(arena, cut.data);
-    text_free(&cut);
-    return shown;
+    return text_keep(arena, &cut);
 }
 
 static void print_usage_error(const char *format, va_list args)

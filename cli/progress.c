@@ -17,32 +17,29 @@ enum { N_BUFFERS = 4, BUFFER_SIZE = 32 };
 /* Between two pictures on a terminal, and between two lines elsewhere. */
 static const double REDRAW_SECONDS = 0.2, LINE_SECONDS = 10;
 
-static char *next_buffer(void)
+/* Keeps the text until the fourth further call, and frees it. */
+static const char *keep_text(Text *text)
 {
     static char buffers[N_BUFFERS][BUFFER_SIZE];
     static int turn;
-    return buffers[turn++ % N_BUFFERS];
+    char *buffer = buffers[turn++ % N_BUFFERS];
+    snprintf(buffer, BUFFER_SIZE, "%s", text->data);
+    text_free(text);
+    return buffer;
 }
 
 const char *bytes_text(int64_t bytes)
 {
-    char *buffer = next_buffer();
     Text text = {0};
     text_bytes(&text, bytes);
-    snprintf(buffer, BUFFER_SIZE, "%s", text.data);
-    text_free(&text);
-    return buffer;
+    return keep_text(&text);
 }
 
 const char *duration_text(double seconds)
 {
-    char *text = next_buffer();
-    long long s = seconds > 0 && seconds < 1e12 ? (long long)(seconds + 0.5) : 0;
-    if (s >= 3600)
-        snprintf(text, BUFFER_SIZE, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
-    else
-        snprintf(text, BUFFER_SIZE, "%lld:%02lld", s / 60, s % 60);
-    return text;
+    Text text = {0};
+    text_duration(&text, seconds);
+    return keep_text(&text);
 }
 
 void progress_init(Progress *progress, int64_t steps, bool words, const TrainMeasure *measure)

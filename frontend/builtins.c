@@ -395,9 +395,7 @@ static const char *params_text(Elab *e, const Builtin *builtin, const Params *pa
     for (int i = 0; i < params->n; i++)
         text_add(&text, "%s%s%s", i ? ", " : "", params->names[i], params->optional[i] ? "?" : "");
     text_add(&text, ")");
-    const char *shown = arena_strdup(e->arena, text.data);
-    text_free(&text);
-    return shown;
+    return text_keep(e->arena, &text);
 }
 
 static int place_of(const Params *params, const Node *arg, size_t i)

@@ -103,9 +103,7 @@ static const char *signature_text(Elab *e, const Node *block)
         print_expression(block->kids.data[i], &text);
     }
     text_add(&text, ")");
-    const char *shown = arena_strdup(e->arena, text.data);
-    text_free(&text);
-    return shown;
+    return text_keep(e->arena, &text);
 }
 
 static int find_parameter(const Node *block, const char *name)

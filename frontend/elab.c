@@ -180,8 +180,7 @@ static void list_const(Elab *e, const char *name, const Val *val)
         text_string(&text, val->number != 0 ? "true" : "false");
     else
         text_quote(&text, val->kind == VAL_STRING ? val->text : "");
-    vec_push(e->arena, e->model->consts, ((ModelConst){name, arena_strdup(e->arena, text.data)}));
-    text_free(&text);
+    vec_push(e->arena, e->model->consts, ((ModelConst){name, text_keep(e->arena, &text)}));
 }
 
 static void list_consts(Elab *e)

@@ -187,9 +187,7 @@ const char *val_text(Elab *e, const Val *val)
         Text text = {0};
         text_add(&text, "the number ");
         print_number(val->number, &text);
-        const char *shown = arena_strdup(e->arena, text.data);
-        text_free(&text);
-        return shown;
+        return text_keep(e->arena, &text);
     }
     case VAL_BOOL: return val->number ? "`true`" : "`false`";
     case VAL_STRING: return arena_printf(e->arena, "the string \"%.40s\"", val->text);

@@ -129,8 +129,7 @@ static void lex_string(Lexer *lexer)
         lexer->at++;
     else
         lex_error(lexer, place(lexer, start, lexer->at), "this string has no closing quote", "");
-    push(lexer, TOKEN_STRING, start, arena_strndup(lexer->arena, text.data, text.length), 0);
-    text_free(&text);
+    push(lexer, TOKEN_STRING, start, text_keep(lexer->arena, &text), 0);
 }
 
 /* What the language writes instead of a character of other languages. */

@@ -302,9 +302,7 @@ static const char *known_name(Elab *e, const Val *val)
         return val->text;
     Text text = {0};
     print_number(val->number, &text);
-    const char *shown = arena_strdup(e->arena, text.data);
-    text_free(&text);
-    return shown;
+    return text_keep(e->arena, &text);
 }
 
 static Val fold(Elab *e, const Node *node, TokenKind op, const Val *a, const Val *b)

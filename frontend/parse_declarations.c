@@ -46,9 +46,7 @@ static const char *parse_path(Parser *p)
             parse_error(p, token->loc, "expected a part of a dotted name, not %s",
                         token_seen(p, token));
     } while (!p->panic && accept_token(p, TOKEN_DOT));
-    const char *text = arena_strdup(p->arena, path.data ? path.data : "");
-    text_free(&path);
-    return text;
+    return text_keep(p->arena, &path);
 }
 
 NodeList parse_lines(Parser *p, Node *(*parse_one)(Parser *))

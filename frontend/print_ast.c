@@ -119,11 +119,9 @@ const char *expression_text(Arena *arena, const Node *node)
     enum { LONGEST = 60 };
     Text text = {0};
     print_expression(node, &text);
-    const char *shown = text.length <= LONGEST
-                            ? arena_strdup(arena, text.data)
-                            : arena_printf(arena, "%.*s…", LONGEST - 1, text.data);
-    text_free(&text);
-    return shown;
+    const bool is_short = text.length <= LONGEST;
+    const char *whole = text_keep(arena, &text);
+    return is_short ? whole : arena_printf(arena, "%.*s…", LONGEST - 1, whole);
 }
 
 static void print_body(NodeList body, int indent, Text *out)

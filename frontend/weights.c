@@ -39,9 +39,7 @@ const char *stars_fill(Elab *e, const char *pattern, const Stars *stars)
         } else
             text_put(&text, pattern, 1);
     }
-    const char *filled = arena_strdup(e->arena, text.data);
-    text_free(&text);
-    return filled;
+    return text_keep(e->arena, &text);
 }
 
 static void elaborate_map(Elab *e, const Node *map, Map *mapped)

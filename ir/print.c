@@ -49,9 +49,7 @@ const char *ir_type_text(const Module *module, const Type *type, Arena *arena)
 {
     Text text = {0};
     ir_print_type(module, type, &text);
-    const char *copy = arena_strdup(arena, text.data);
-    text_free(&text);
-    return copy;
+    return text_keep(arena, &text);
 }
 
 static void print_attr(const Module *module, const Attr *attr, Text *out)

@@ -70,9 +70,7 @@ static const char *shape_key(Arena *arena, const Binding *binding)
             text_add(&text, " %d", dim->length[b]);
         text_add(&text, "\n");
     }
-    const char *key = arena_strndup(arena, text.data ? text.data : "", text.length);
-    text_free(&text);
-    return key;
+    return text_keep(arena, &text);
 }
 
 /* Room in the slab for all inputs, so that no step has to grow it. */

@@ -69,9 +69,7 @@ static const char *list_endings(Job *job, const char *command)
     for (int i = 0; i < ENDINGS; i++)
         if (!strcmp(endings[i].command, command) && *endings[i].ending == '.')
             text_add(&list, "%s%s", list.length ? ", " : "", endings[i].ending);
-    const char *copy = arena_strdup(job->arena, list.data);
-    text_free(&list);
-    return copy;
+    return text_keep(job->arena, &list);
 }
 
 /* What other tools would write, and what takes its place. */

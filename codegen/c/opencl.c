@@ -105,7 +105,6 @@ bool opencl_program(const Function *function, Arena *arena, TfcDeviceCode *out, 
     const char *const *entries = entries_of(loops, program, arena);
     lo_run_passes(loops, &target);
     bool ok = c_render(loops, &c_opencl, &comments, &text, diags);
-    *out = (TfcDeviceCode){program, arena_strdup(arena, text.data ? text.data : ""), entries};
-    text_free(&text);
+    *out = (TfcDeviceCode){program, text_keep(arena, &text), entries};
     return ok;
 }

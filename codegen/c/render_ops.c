@@ -319,9 +319,7 @@ static Expr render_shuffle(CRender *r, const LoOp *op)
     for (int i = 0; i < op->n_order; i++)
         text_add(&out, ", %d", op->order[i]);
     text_add(&out, ")");
-    const char *copy = arena_strdup(r->arena, out.data);
-    text_free(&out);
-    return c_expr(copy, TIGHT_NAME);
+    return c_expr(text_keep(r->arena, &out), TIGHT_NAME);
 }
 
 /* ---- accumulators: variables ---- */

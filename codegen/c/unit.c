@@ -46,9 +46,8 @@ static const char *places_of(const KernelEntry *entry, Arena *arena)
     }
     if (p.n > MOST_PLACES)
         text_add(&p.text, " and %d more", p.n - MOST_PLACES);
-    const char *copy = p.n ? arena_strdup(arena, p.text.data) : NULL;
-    text_free(&p.text);
-    return copy;
+    const char *places = text_keep(arena, &p.text);
+    return p.n ? places : NULL;
 }
 
 void c_note_places(const KernelSet *set, const char *prefix, Map *comments, Arena *arena)

@@ -20,9 +20,7 @@ static const char *step_name(Plan *plan, const Op *op)
                 text_add(&text, "%s%s", n == 1 ? "(" : " ", op_info[inner->kind].name);
         text_add(&text, n > 6 ? " …)" : n ? ")" : "");
     }
-    const char *name = arena_strdup(plan->arena, text.data);
-    text_free(&text);
-    return name;
+    return text_keep(plan->arena, &text);
 }
 
 void name_steps(Plan *plan, const Op *op) { plan->name = step_name(plan, op); }

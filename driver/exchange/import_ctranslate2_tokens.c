@@ -106,10 +106,8 @@ static bool write_list(const SpecImport *m, Source *list)
         json_put_integer(&json, "<pad>", (int64_t)m->tokens.count);
     json_close(&json, '}');
     const bool ok = spec_write_file(m, "vocab.json", text.data, text.length);
-    *list = (Source){.path = "vocab.json",
-                     .text = arena_strndup(m->job->arena, text.data, text.length),
-                     .length = text.length};
-    text_free(&text);
+    *list = (Source){.path = "vocab.json", .length = text.length};
+    list->text = text_keep(m->job->arena, &text);
     return ok;
 }
 

@@ -52,9 +52,7 @@ const char *import_json_text(Job *job, const JsonValue *value)
 {
     Text text = {0};
     put_value(value, &text);
-    const char *copy = arena_strdup(job->arena, text.data);
-    text_free(&text);
-    return copy ? copy : "";
+    return text_keep(job->arena, &text);
 }
 
 bool import_json_is_number(const JsonValue *value)

@@ -151,9 +151,7 @@ static const char *settings(NpzExport *x)
         put_setting(x, row, &text);
     text_add(&text, "dim-vocabs:\n  - %lld\n  - %lld\n", (long long)x->n_tokens,
              (long long)x->n_tokens);
-    const char *copy = arena_strndup(x->job->arena, text.data, text.length);
-    text_free(&text);
-    return checked(x, copy);
+    return checked(x, text_keep(x->job->arena, &text));
 }
 
 static bool write_arrays(NpzExport *x, const char *path)

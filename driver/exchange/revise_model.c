@@ -29,9 +29,7 @@ static const char *describe_function(Revise *r, const Model *model)
     }
     ir_print_function(forward, &text);
     text_add(&text, "longest %lld\n", (long long)session_max_length(&session));
-    const char *copy = arena_strndup(r->quiet.arena, text.data, text.length);
-    text_free(&text);
-    return copy;
+    return text_keep(r->quiet.arena, &text);
 }
 
 /* ---- the model that the files mean ---- */
@@ -113,9 +111,7 @@ static const char *import_lines(Revise *r)
         text_free(&lines);
         return NULL;
     }
-    const char *text = arena_strndup(r->quiet.arena, lines.data, lines.length);
-    text_free(&lines);
-    return text;
+    return text_keep(r->quiet.arena, &lines);
 }
 
 /* NULL after an error. */

@@ -353,9 +353,7 @@ const char *inference_text(const Inference *inference, const Hypothesis *hypothe
     Text text = {0};
     Tokens shown = hypothesis_text(hypothesis, vocab_rules(inference->vocab)->first);
     vocab_decode(inference->vocab, shown.ids, (size_t)shown.n, &text);
-    const char *copy = arena_strndup(arena, text.data ? text.data : "", text.length);
-    text_free(&text);
-    return copy;
+    return text_keep(arena, &text);
 }
 
 BleuTokenize inference_tokenize(const Inference *inference)

@@ -22,9 +22,7 @@ static const char *shape_difference(Arena *arena, const StTensor *there, const P
     for (int i = 0; i < param->type.rank; i++)
         text_add(&text, "%s%lld", i ? ", " : "", (long long)param->type.dims[i].size);
     text_string(&text, "] in the model");
-    const char *copy = arena_strdup(arena, text.data);
-    text_free(&text);
-    return copy;
+    return text_keep(arena, &text);
 }
 
 static bool has_shape(const StTensor *there, const ParamInfo *param)

@@ -33,9 +33,7 @@ static const char *size_text(Arena *arena, double bytes)
 {
     Text text = {0};
     text_bytes(&text, bytes < 9e18 ? (int64_t)bytes : INT64_MAX);
-    const char *copy = arena_strdup(arena, text.data);
-    text_free(&text);
-    return copy;
+    return text_keep(arena, &text);
 }
 
 bool training_check_memory(Training *t, bool knows_vocabulary)

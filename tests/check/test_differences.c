@@ -39,8 +39,7 @@ static void scale_gradient(Function *gradient, const char *param, double factor)
     const Type *type = &output->args[0]->type;
     Value *scaled = build_binary(&b, OP_mul, output->args[0], build_const(&b, type->dtype, factor));
     block_remove(&gradient->body, output);
-    build_output(&b, arena_strdup(gradient->module->arena, name.data), scaled);
-    text_free(&name);
+    build_output(&b, text_keep(gradient->module->arena, &name), scaled);
 }
 
 static void expect_row(const Check *check, int result)

@@ -241,7 +241,8 @@ static void use_tensors(void)
     N(generation) settings;
     WORKS(N(generation_defaults)(model, &settings));
     const int32_t first[] = {settings.bos, settings.bos}, slots[] = {0, 1}, none[] = {0, 2};
-    REFUSES("sentence[1] is 2: sentences go from 0, and the session has 2", N(decode_step)(session, 2, none, slots, first, &logits));
+    REFUSES("sentence[1] is 2: sentences go from 0, and the session has 2",
+            N(decode_step)(session, 2, none, slots, first, &logits));
     WORKS(N(decode_step)(session, 2, NULL, slots, first, &logits));
     int best = 0;
     for (int i = 0; i < N(VOCABULARY); i++)

@@ -71,8 +71,7 @@ static const char *read(Arena *arena, const char *text, ProgramKey *key)
     module->name = "m"; /* no part of a program */
     Text printed = {0};
     ir_print_module(module, &printed);
-    const char *copy = arena_strdup(arena, printed.data);
-    text_free(&printed);
+    const char *copy = text_keep(arena, &printed);
     TargetOptions target = {.cpu = "x86-64-v3"};
     *key = key_of_objects(&target, (const Function *const *)module->functions.data,
                           (int)module->functions.count, "");
@@ -251,8 +250,7 @@ static const char *case_text(FieldCase *c, const Module *module, ProgramKey *key
 {
     Text printed = {0};
     ir_print_module(module, &printed);
-    const char *copy = arena_strdup(c->arena, printed.data);
-    text_free(&printed);
+    const char *copy = text_keep(c->arena, &printed);
     TargetOptions target = {.cpu = "x86-64-v3"};
     *key = key_of_objects(&target, (const Function *const *)module->functions.data, 1, "");
     return copy;

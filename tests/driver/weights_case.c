@@ -131,7 +131,5 @@ const char *told(Fixture *f)
 {
     Text text = {0};
     diag_render(&f->job.diags, &text);
-    const char *copy = arena_strdup(f->job.arena, text.data ? text.data : "");
-    text_free(&text);
-    return copy;
+    return text_keep(f->job.arena, &text);
 }

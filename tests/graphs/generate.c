@@ -337,8 +337,7 @@ static bool grow_case(Arena *arena, Rng rng, int family, Case *out)
     Text text = {0};
     function_number(g.b.function);
     ir_print_module(g.module, &text);
-    out->text = arena_strndup(arena, text.data, text.length);
-    text_free(&text);
+    out->text = text_keep(arena, &text);
     out->family = families[family].name;
     return true;
 }

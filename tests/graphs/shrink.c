@@ -232,8 +232,7 @@ static bool try_module(Shrink *s, Module *module)
     drop_unread(module);
     function_number(module->functions.data[0]);
     ir_print_module(module, &text);
-    c.text = arena_strndup(s->arena, text.data, text.length);
-    text_free(&text);
+    c.text = text_keep(s->arena, &text);
     return strcmp(c.text, s->best.text) && try_it(s, &c, &s->run);
 }
 

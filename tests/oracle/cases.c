@@ -29,8 +29,7 @@ OracleResult case_run(const OracleCase *c, DType compute)
     given[n++] = (OracleTensor){.name = "cache", .count = 10, .data = cache};
     text_add(&text, "  %s\n  output %%9 {name = \"y\"}\n}\n", c->body);
     diag_init(&r.diags, r.arena);
-    const char *source = arena_strdup(r.arena, text.data);
-    text_free(&text);
+    const char *source = text_keep(r.arena, &text);
     r.module = ir_parse(r.arena, &r.diags, diag_source(r.arena, "case", source, strlen(source)));
     if (r.module && !ir_verify(r.module, &r.diags))
         r.module = NULL;

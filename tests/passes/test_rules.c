@@ -161,9 +161,8 @@ static Module *parse(Arena *arena, Diagnostics *diags, const Row *row)
     Text text = {0};
     text_add(&text, "%s%s\noutput %%30 {name = \"z\"}\n}\n", leaves, row->ops);
     Source *source = ARENA_NEW(arena, Source);
-    *source =
-        (Source){.path = row->ops, .text = arena_strdup(arena, text.data), .length = text.length};
-    text_free(&text);
+    *source = (Source){.path = row->ops, .length = text.length};
+    source->text = text_keep(arena, &text);
     Module *module = ir_parse(arena, diags, source);
     if (!module || !ir_verify(module, diags))
         fail_msg("%s: %s", row->ops, diags->list.data[0].message);

@@ -22,9 +22,7 @@ const char *lo_type_text(LoType type, Arena *arena)
 {
     Text text = {0};
     lo_print_type(type, &text);
-    const char *copy = arena_strdup(arena, text.data);
-    text_free(&text);
-    return copy;
+    return text_keep(arena, &text);
 }
 
 /* The shortest decimal that reads back as the same f32. */

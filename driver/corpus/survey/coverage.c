@@ -114,10 +114,9 @@ static const char *unknown_characters(const CoveredSide *side, Arena *arena)
             text_put(&out, text.data, text.length);
         text_add(&out, " %lld", (long long)side->characters[best[i]]);
     }
-    const char *list = n ? arena_strndup(arena, out.data, out.length) : NULL;
-    text_free(&out);
+    const char *list = text_keep(arena, &out);
     token_text_free(&text);
-    return list;
+    return n ? list : NULL;
 }
 
 SurveyCoverage coverage_of(const Coverage *coverage, int side, Arena *arena)

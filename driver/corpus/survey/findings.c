@@ -47,9 +47,7 @@ const char *finding_excerpt(Arena *arena, const Line *line, size_t byte)
         }
     }
     text_string(&out, i < line->length ? "…" : "");
-    const char *copy = arena_strndup(arena, out.data ? out.data : "", out.length);
-    text_free(&out);
-    return copy;
+    return text_keep(arena, &out);
 }
 
 void findings_add(Findings *findings, SurveyKind kind, const RawPair *pair, FindingPlace place,

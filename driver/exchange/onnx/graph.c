@@ -28,9 +28,7 @@ static const char *node_key(OnnxGraph *g, const char *type, int n_args, const ch
         for (int k = 0; k < attrs[i].n; k++)
             text_add(&key, "%d,", attrs[i].ints[k]);
     }
-    const char *kept = arena_strdup(g->job->arena, key.data);
-    text_free(&key);
-    return kept;
+    return text_keep(g->job->arena, &key);
 }
 
 static void write_attribute(Text *node, const OnnxAttr *attr)
