@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "cli/options/decoding.h"
 #include "cli/options/endings.h"
-#include "cli/report/report.h"
+#include "inspect/study/report.h"
 #include "driver/corpus/table_files.h"
 #include "driver/run/lock.h"
 #include "driver/run/prediction.h"
@@ -78,8 +78,7 @@ static bool add_study(Job *job, const ReportCommand *o, const RunReport *report,
             vec_push(job->arena, view->tables, ((RunTable){0}));
             Text drawing = {0};
             picture_put_model(run.session.model->module, job->arena, &drawing);
-            view->drawing = arena_strdup(job->arena, drawing.data);
-            text_free(&drawing);
+            view->drawing = text_keep(job->arena, &drawing);
             study_params(job, run.session.model->module,
                          &view->tables.data[view->tables.count - 1]);
         }

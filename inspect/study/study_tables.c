@@ -1,7 +1,7 @@
 /* The tables of a study. */
 #define _GNU_SOURCE
-#include "cli/report/cells.h"
-#include "cli/report/study.h"
+#include "inspect/study/cells.h"
+#include "inspect/study/study.h"
 
 #include "base/map.h"
 #include "ir/text.h"

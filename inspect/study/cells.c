@@ -1,5 +1,5 @@
 /* Cells of a report's tables. */
-#include "cli/report/cells.h"
+#include "inspect/study/cells.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Run reports: a run's folder as the view that a page shows. */
-#ifndef CLI_REPORT_REPORT_H
-#define CLI_REPORT_REPORT_H
+#ifndef INSPECT_STUDY_REPORT_H
+#define INSPECT_STUDY_REPORT_H
 
-#include "cli/report/study.h"
+#include "inspect/study/study.h"
 #include "driver/corpus/text_files.h"
 #include "runtime/train/runlog.h"
 
@@ -36,6 +36,10 @@ const char *report_units(Job *job, const RunReport *first, const RunReport *othe
  * texts have more than 100 MB, or the run was trained on prepared data. False after errors.
  * (report_survey.c) */
 bool report_survey(Job *job, const RunReport *report, RunView *view);
+/* Adds the curves of the log, and the greatest of each measure of predictions. (report_curves.c) */
+void report_curves(Job *job, const RunLog *log, RunView *view);
+/* Adds a fact about the run; told: by its record. Nothing if the value is NULL or "". */
+void report_detail(Job *job, RunView *view, const char *name, const char *value, bool is_told);
 /* Sets the view's name and model, and adds curves, details, commands and the log's samples. */
 void report_view(Job *job, const RunReport *report, RunView *view);
 

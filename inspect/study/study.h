@@ -1,8 +1,8 @@
 /* Study: how well a run does on its validation text, as tables for a report: quality by length,
  * words by their frequency, tokens that are confused, the best and the worst lines, the
  * vocabulary. Of a run that predicts: confusions, and the worst records. */
-#ifndef CLI_REPORT_STUDY_H
-#define CLI_REPORT_STUDY_H
+#ifndef INSPECT_STUDY_STUDY_H
+#define INSPECT_STUDY_STUDY_H
 
 #include "driver/run/folder.h"
 #include "inspect/run_page.h"

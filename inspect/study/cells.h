@@ -1,7 +1,7 @@
 /* Filling the tables of a report, cell by cell. Titles, notes and heads are the caller's strings;
  * what is printed here is in the job's arena. */
-#ifndef CLI_REPORT_CELLS_H
-#define CLI_REPORT_CELLS_H
+#ifndef INSPECT_STUDY_CELLS_H
+#define INSPECT_STUDY_CELLS_H
 
 #include "driver/job.h"
 #include "inspect/run_page.h"

@@ -1,7 +1,7 @@
 /* Study of a run that reads tables and predicts: confusions of classes and tags, how well each
  * class and each type of span is found, and the records that are predicted worst. */
-#include "cli/report/cells.h"
-#include "cli/report/study.h"
+#include "inspect/study/cells.h"
+#include "inspect/study/study.h"
 #include "driver/run/evaluation.h"
 #include "driver/run/prediction_measures.h"
 
@@ -221,9 +221,7 @@ static const char *names_of(Job *job, const Prediction *p, const int32_t *ids, i
     Text list = {0};
     for (int64_t i = 0; i < n; i++)
         text_add(&list, "%s%s", i ? " " : "", class_name(job, p, ids[i]));
-    const char *names = arena_strdup(job->arena, list.data ? list.data : "");
-    text_free(&list);
-    return names;
+    return text_keep(job->arena, &list);
 }
 
 /* What each task shows of a record: its heads, and whether it is worth showing. */

@@ -1,6 +1,6 @@
 /* What tfc data finds in the texts of a run, as a table of its report. */
-#include "cli/report/cells.h"
-#include "cli/report/report.h"
+#include "inspect/study/cells.h"
+#include "inspect/study/report.h"
 
 #include "base/file.h"
 #include "driver/corpus/survey/survey.h"

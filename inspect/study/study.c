@@ -1,5 +1,5 @@
 /* Scoring and decoding a validation text for a report. */
-#include "cli/report/study.h"
+#include "inspect/study/study.h"
 
 #include "driver/run/evaluation.h"
 
@@ -170,8 +170,7 @@ static int64_t rows_of_stream(Job *job, RunFolder *run, const Scored *s, StudyRo
             rows[n++] = (StudyRow){.line = line,
                                    .tokens = stop - at,
                                    .loss = mean_loss(s->tokens + at, stop - at),
-                                   .target = arena_strdup(job->arena, text.data ? text.data : "")};
-            text_free(&text);
+                                   .target = text_keep(job->arena, &text)};
         }
         at = stop + 1;
     }

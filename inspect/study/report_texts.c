@@ -1,0 +1,136 @@
+/* What a run was trained on, and its validation text, as a report reads them. */
+#include "inspect/study/report.h"
+
+#include "base/file.h"
+
+#include <string.h>
+
+bool report_read(Job *job, const char *path, RunReport *report)
+{
+    *report = (RunReport){.path = path};
+    if (!run_record_read(job, path, &report->record))
+        return false;
+    report->is_table = run_record_fact(&report->record, "columns") != NULL;
+    return runlog_read(&job->diags, job->arena, job_reach(job, path), &report->log);
+}
+
+static const RunText *find_text(const RunReport *report, const char *option)
+{
+    for (size_t i = 0; i < report->record.texts.count; i++)
+        if (!strcmp(report->record.texts.data[i].option, option))
+            return &report->record.texts.data[i];
+    return NULL;
+}
+
+const char *report_argument(const RunReport *report, const char *option)
+{
+    const TextList *arguments = &report->record.arguments;
+    for (size_t i = 0; i + 1 < arguments->count; i++)
+        if (!strcmp(arguments->data[i], option))
+            return arguments->data[i + 1];
+    return NULL;
+}
+
+TextFiles report_files(Job *job, const RunReport *report, const char *prefix)
+{
+    TextFiles files = {0};
+    const struct {
+        const char *name;
+        TextList *list;
+    } lists[] = {{"source", &files.source},
+                 {"target", &files.target},
+                 {"data", &files.data},
+                 {"text", &files.text}};
+    size_t length = strlen(prefix);
+    for (size_t i = 0; i < report->record.texts.count; i++) {
+        const RunText *text = &report->record.texts.data[i];
+        for (size_t k = 0;
+             k < sizeof lists / sizeof lists[0] && !strncmp(text->option, prefix, length); k++)
+            if (!strcmp(text->option + length, lists[k].name))
+                vec_push(job->arena, *lists[k].list, text->file);
+    }
+    const TextList *arguments = &report->record.arguments;
+    for (size_t i = 0; i + 1 < arguments->count; i++)
+        if (!strcmp(arguments->data[i], "--column"))
+            vec_push(job->arena, files.columns, arguments->data[i + 1]);
+    return files;
+}
+
+/* Whether files are named and all of them are there; a note tells of one that is not. */
+static bool are_there(Job *job, const TextFiles *files, RunView *view)
+{
+    const TextList paths = text_files_paths(job->arena, files);
+    for (size_t i = 0; i < paths.count; i++)
+        if (!file_exists(paths.data[i])) {
+            vec_push(job->arena, view->notes,
+                     arena_printf(job->arena, "%s is not there any more.", paths.data[i]));
+            return false;
+        }
+    return paths.count > 0;
+}
+
+/* Lines of the files; *target NULL of a text with one side. */
+static Lines *read_files(Job *job, const RunReport *report, const TextFiles *files, int64_t limit,
+                         Lines **target)
+{
+    return text_files_read(job, files, report_argument(report, "--languages"), limit, target);
+}
+
+/* The text without a name, else the first of those with one. */
+TextFiles report_valid_files(Job *job, const RunReport *report, RunView *view, bool *there)
+{
+    TextFiles files = report_files(job, report, "valid-");
+    const RunText *named = find_text(report, "valid");
+    const bool is_data = report->is_table || report->record.kind == CORPUS_PAIRS;
+    if (!text_files_given(&files) && named)
+        vec_push(job->arena, *(is_data ? &files.data : &files.text), named->file);
+    *there = are_there(job, &files, view);
+    return files;
+}
+
+static bool read_valid(Job *job, RunReport *report, int64_t limit, RunView *view)
+{
+    bool there;
+    const TextFiles files = report_valid_files(job, report, view, &there);
+    if (!there)
+        return true;
+    Lines *target;
+    report->text.source = read_files(job, report, &files, limit, &target);
+    report->text.target = target;
+    return report->text.source != NULL;
+}
+
+/* Targets of the training text, unless it is so large that counting its words would take long. */
+static bool read_train(Job *job, RunReport *report, int64_t limit, RunView *view)
+{
+    enum { MOST_BYTES = 300000000 };
+    TextFiles files = report_files(job, report, "");
+    int64_t bytes = 0;
+    if (files.target.count)
+        files = (TextFiles){.text = files.target};
+    for (size_t i = 0; i < report->record.texts.count; i++)
+        if (!strcmp(report->record.texts.data[i].option, files.text.count ? "target" : "data"))
+            bytes += report->record.texts.data[i].bytes;
+    if (report->record.kind != CORPUS_PAIRS || !are_there(job, &files, view))
+        return true;
+    if (bytes > MOST_BYTES) {
+        vec_push(job->arena, view->notes,
+                 "Rare words are not counted: the training text is large.");
+        return true;
+    }
+    Lines *target, *first = read_files(job, report, &files, limit, &target);
+    report->text.train = target ? target : first;
+    return first != NULL;
+}
+
+bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view)
+{
+    if (report->is_table)
+        return true;
+    if (!read_valid(job, report, line_limit, view))
+        return false;
+    if (!report->text.source)
+        vec_push(job->arena, view->notes,
+                 "There is no validation text, so nothing is said about single lines.");
+    return !report->text.source || read_train(job, report, line_limit, view);
+}
