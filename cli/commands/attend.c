@@ -162,7 +162,7 @@ static bool attend_row(const Attend *o, Attender *attender, const Texts *texts, 
         return false;
     s->n_source = maps.pair.n_source;
     s->n_target = maps.pair.n_target;
-    s->n_end = s->n_source && corpus_source_frame(corpus, row).after >= 0;
+    s->n_end = s->n_source && corpus_source_ends(corpus, row).after >= 0;
     s->source = tokens_of(vocab_source(corpus->vocab), maps.pair.source, s->n_source, arena);
     s->target = tokens_of(corpus->vocab, maps.pair.fed, s->n_target, arena);
     s->next = tokens_of(corpus->vocab, maps.pair.next, s->n_target, arena);

@@ -49,7 +49,7 @@ static bool put_row(const Score *o, Aligner *aligner, const TextStream *stream, 
     json_put_integer(&json, "line", stream->first + line);
     json_put_number(&json, "log_probability", sum, RESULT_DIGITS);
     int64_t from, predicted = corpus_predicted(corpus, row, &from);
-    put_token_scores(&json, corpus->vocab, ids + from, n - from, corpus_target_frame(corpus).after,
+    put_token_scores(&json, corpus->vocab, ids + from, n - from, corpus_target_ends(corpus).after,
                      tokens + score_place(corpus, row), predicted);
     if (o->attention)
         put_alignment(&json, corpus->vocab, &alignment);

@@ -24,14 +24,14 @@ static FramedPair framed_pair(const Inference *inference, const Corpus *corpus, 
                               const int32_t *ids, int64_t n, Arena *arena)
 {
     const TokenRules *rules = vocab_rules(inference->vocab);
-    const SourceFrame frame = corpus_target_frame(corpus);
+    const TextEnds frame = corpus_target_ends(corpus);
     int32_t last = frame.after >= 0  ? frame.after
                    : rules->end >= 0 ? rules->end
                                      : rules->text.start;
     FramedPair pair = {0};
     int64_t n_next, from = frame.before < 0 && n > 0;
     if (inference->ports.source) {
-        SourceFrame around = corpus_source_frame(corpus, row);
+        TextEnds around = corpus_source_ends(corpus, row);
         pair.source =
             framed(arena, around.before, corpus->source.ids.data + corpus->source.start[row],
                    rows_length(&corpus->source, row), around.after, &pair.n_source);

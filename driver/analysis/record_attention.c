@@ -93,8 +93,8 @@ static void name_side(const RecordAttender *a, const Corpus *corpus, const Batch
     maps->tokens[i] = tokens;
     maps->n[i] = n;
     maps->n_end[i] =
-        spec ? spec->is_framed && vocab_rules(vocab)->source_end >= 0
-             : side == SIDE_SOURCE && corpus_source_frame(corpus, batch->row[0]).after >= 0;
+        spec ? column_frame(spec, vocab).end >= 0
+             : side == SIDE_SOURCE && corpus_source_ends(corpus, batch->row[0]).after >= 0;
 }
 
 /* ---- running ---- */

@@ -84,7 +84,7 @@ int64_t align_best_layer(Attender *attender, const Corpus *corpus, bool is_read,
         Arena *arena = arena_new();
         AttentionMaps maps;
         ok = run_row(attender, corpus, row, arena, &maps);
-        int64_t end = corpus_source_frame(corpus, row).after >= 0 ? maps.pair.n_source - 1 : -1;
+        int64_t end = corpus_source_ends(corpus, row).after >= 0 ? maps.pair.n_source - 1 : -1;
         for (size_t i = 0; ok && i < attender->n; i++)
             sums[i] += confident(&attender->outputs[i], &maps, maps.weights[i], n, end, is_read);
         tokens += n;
@@ -107,7 +107,7 @@ const float *align_tokens(Attender *attender, const AlignBy *by, const Corpus *c
     if (!run_row(attender, corpus, row, arena, &maps))
         return NULL;
     int64_t n = rows_length(&corpus->target, row), m = rows_length(&corpus->source, row);
-    int64_t begin = corpus_source_frame(corpus, row).before >= 0;
+    int64_t begin = corpus_source_ends(corpus, row).before >= 0;
     float *weights = ARENA_ARRAY(arena, float, n *m + 1);
     for (int64_t t = 0; t < n; t++)
         for (int64_t s = 0; s < m; s++)

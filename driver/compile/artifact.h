@@ -199,10 +199,13 @@ const Vocabulary *compile_own_vocabulary(const Artifact *artifact, int input);
 /* Whether what answers records by itself, a program, page or package, can. False after an error. */
 bool compile_check_records(const Artifact *artifact);
 /* The input that a text feeds. False: the function predict is not inside, or reads other inputs. */
-bool compile_text_input(const Artifact *artifact, TfcTextInput *out);
+bool compile_text_input(const Artifact *artifact, TfcColumn *out);
 /* Appends predictions_constant, the TfcPredictions of the artifact, in C; nothing if the function
  * predict is not inside. */
 void compile_put_predictions(const Artifact *artifact, Text *out);
+/* Appends a frame of tokens, and a range of ids, as C initialisers. (predictions.c, glue.c) */
+void compile_put_frame(const TextFrame *frame, Text *out);
+void compile_put_range(const IdRange *range, Text *out);
 /* Appends columns_constant, the TfcColumns of the artifact; nothing if it reads no columns. Returns
  * how many. */
 int compile_put_columns(const Artifact *artifact, Text *out);

@@ -371,7 +371,7 @@ static bool read_shortlist(Artifact *a, const CompileOptions *o)
 /* Whether text is taken and given, too. */
 static void choose_text(Artifact *a)
 {
-    TfcTextInput input;
+    TfcColumn input;
     if (!a->vocab || !(a->names[TFC_DECODE_STEP] || compile_text_input(a, &input)))
         return;
     const Vocabulary *sides[] = {a->vocab, vocab_source(a->vocab)};

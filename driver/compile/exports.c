@@ -225,7 +225,7 @@ bool artifact_takes_records(const Artifact *artifact)
 
 bool artifact_has_export(const Artifact *artifact, const LibraryExport *export)
 {
-    TfcTextInput input;
+    TfcColumn input;
     bool decodes = artifact->names[TFC_DECODE_STEP], encodes = artifact_encodes(artifact),
          reads = artifact->read != NULL;
     switch (export->when) {

@@ -282,6 +282,12 @@ static void put_variants(const Artifact *a, Text *out)
 }
 
 /* The ranges of ids that the header has in its comments; how many. */
+void compile_put_range(const IdRange *range, Text *out)
+{
+    text_add(out, "{%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "}",
+             range->least, range->below, range->period, range->from, range->to, range->labels);
+}
+
 static int put_ids(const Artifact *a, Text *out)
 {
     const Module *module = a->session.model->module;
@@ -291,13 +297,11 @@ static int put_ids(const Artifact *a, Text *out)
         if (op->kind != OP_input || op_result(op)->type.dtype != DT_I32)
             continue;
         const IdRanges ranges = ports_ids(module, op);
-        for (int64_t i = 0; i < ranges.n; i++, n++)
-            text_add(out,
-                     "    {%s, {%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
-                     ", %" PRId64 "}},\n",
-                     c_string(a->job->arena, op_string(op, ATTR_name)), ranges.at[i].least,
-                     ranges.at[i].below, ranges.at[i].period, ranges.at[i].from, ranges.at[i].to,
-                     ranges.at[i].labels);
+        for (int64_t i = 0; i < ranges.n; i++, n++) {
+            text_add(out, "    {%s, ", c_string(a->job->arena, op_string(op, ATTR_name)));
+            compile_put_range(&ranges.at[i], out);
+            text_string(out, "},\n");
+        }
     }
     text_add(out, "    {0, {0, 0, 0, 0, 0, 0}}\n};\n");
     return n;
@@ -363,8 +367,10 @@ static void put_text(const Artifact *a, Text *out)
         put_opened(a, &all[i], sizes[i], out);
         text_string(out, ", ");
     }
-    text_add(out, "%s%" PRId32 ", %" PRId32 "};\n\n", sides == 1 ? "{0, 0, 0}, " : "",
-             a->rules.source_begin, a->rules.source_end);
+    const TextFrame frame = corpus_source_frame(a->vocab, CORPUS_PAIRS);
+    text_string(out, sides == 1 ? "{0, 0, 0}, " : "");
+    compile_put_frame(&frame, out);
+    text_string(out, "};\n\n");
 }
 
 /* The table of candidates: where each source's begin, then all. */
@@ -486,16 +492,18 @@ static const char runtime_types[] =
     "    long long n; const TfcWeight *weights; long long n_panels; const TfcPanels *panels;\n"
     "} TfcMember;\n"
     "typedef struct TfcVariant { long long level; const void *programs[%d]; } TfcVariant;\n"
-    "typedef struct TfcIds {\n"
-    "    const char *input; struct { long long least, below, period, from, to, labels; } range;\n"
-    "} TfcIds;\n"
+    "typedef struct IdRange { long long least, below, period, from, to, labels; } IdRange;\n"
+    "typedef struct TfcIds { const char *input; IdRange range; } TfcIds;\n"
     "typedef struct TfcLength { const char *dim; long long most; } TfcLength;\n"
     "typedef struct TfcVocabulary {\n"
     "    void *(*open)(const void *, size_t, const char **); const void *bytes; long long size;\n"
     "} TfcVocabulary;\n"
+    "typedef struct TextFrame {\n"
+    "    long long begin, end, alone, blank, mask, is_target;\n"
+    "} TextFrame;\n"
     "typedef struct TfcText {\n"
     "    TfcVocabulary target, source;\n"
-    "    long long source_begin, source_end;\n"
+    "    TextFrame frame;\n"
     "} TfcText;\n"
     "typedef struct TextRule {\n"
     "    int begin, end, newline, start, n_stops, stops[%d], forbidden[%d];\n"
@@ -509,16 +517,18 @@ static const char runtime_types[] =
     "    const char *name; long long classes, width, positions, ctc;\n"
     "    const char *const *labels;\n"
     "} TfcPrediction;\n"
-    "typedef struct TfcTextInput {\n"
-    "    const char *input, *next; const TfcVocabulary *own; long long of_source, is_target, begin, end, alone, blank, mask,\n"
-    "        by_words;\n"
-    "} TfcTextInput;\n"
-    "typedef struct TfcPredictions {\n"
-    "    long long n; const TfcPrediction *all; const TfcTextInput *text;\n"
-    "} TfcPredictions;\n"
+    "typedef struct RowColumn {\n"
+    "    const char *input; long long kind, is_along, width; TextFrame frame;\n"
+    "    const char *const *labels; long long n_labels, first;\n"
+    "    int (*find)(const void *, const char *, size_t); const void *list;\n"
+    "    struct { long long n; const IdRange *at; } ids;\n"
+    "} RowColumn;\n"
     "typedef struct TfcColumn {\n"
-    "    const TfcTextInput *text; const char *const *labels; long long n_labels, first;\n"
+    "    RowColumn row; const TfcVocabulary *own; long long of_source, by_words; const char *next;\n"
     "} TfcColumn;\n"
+    "typedef struct TfcPredictions {\n"
+    "    long long n; const TfcPrediction *all; const TfcColumn *text;\n"
+    "} TfcPredictions;\n"
     "typedef struct DecodeDefault { const char *name; double value; } DecodeDefault;\n"
     "typedef struct TfcModel {\n"
     "    long long abi, header; const char *name;\n"

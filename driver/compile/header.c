@@ -145,12 +145,12 @@ static void put_label_name(const char *label, Text *out)
 static void put_label_names(const TfcColumn *column, Text *out)
 {
     enum { MOST_SHOWN = 4 };
-    for (int64_t i = 0; i < column->n_labels && i < MOST_SHOWN; i++) {
+    for (int64_t i = 0; i < column->row.n_labels && i < MOST_SHOWN; i++) {
         text_string(out, i ? ", " : ": ");
-        put_label_name(column->labels[i], out);
+        put_label_name(column->row.labels[i], out);
     }
-    if (column->n_labels > MOST_SHOWN)
-        text_add(out, ", … (%" PRId64 ")", column->n_labels);
+    if (column->row.n_labels > MOST_SHOWN)
+        text_add(out, ", … (%" PRId64 ")", column->row.n_labels);
 }
 
 /* What records hold: the fields of encode_in, with texts and names of labels in place of ids. */
@@ -179,9 +179,9 @@ static void put_records(const Artifact *a, Text *out)
         }
         text_add(out, "    const char *const *%s%s; /* [%s], ", artifact_c_name(arena, port->name),
                  pointer_alignment(a), encode->dims[port->shape.dims[0].dim].name);
-        text_string(out, a->read[i].text        ? "texts"
-                         : port->shape.rank > 1 ? "labels with blanks between"
-                                                : "labels");
+        text_string(out, a->read[i].row.kind == COLUMN_TEXT ? "texts"
+                         : port->shape.rank > 1             ? "labels with blanks between"
+                                                            : "labels");
         put_label_names(&a->read[i], out);
         text_string(out, " */\n");
     }

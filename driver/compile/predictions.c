@@ -78,45 +78,35 @@ static bool reads_alone(const Function *function, const char *input, const char 
     return reads;
 }
 
-static TfcTextInput column_input(const Artifact *a, const ColumnSpec *spec)
+/* A column as records have it: a text without a vocabulary, and labels without a list, are ids. */
+static TfcColumn column_input(const Artifact *a, const ColumnSpec *spec)
 {
-    const Vocabulary *vocab = column_vocab(spec, a->vocab);
-    const TokenRules *rules = vocab_rules(vocab);
-    const bool hides = spec->hide.rate > 0;
-    return (TfcTextInput){.input = spec->kind == COLUMN_TEXT ? spec->input : NULL,
-                          .of_source = spec->is_source,
-                          .begin = spec->is_framed ? rules->source_begin : -1,
-                          .end = spec->is_framed ? rules->source_end : -1,
-                          .alone = -1,
-                          .blank = hides ? vocab_blank(vocab) : -1,
-                          .mask = hides ? rules->mask : -1,
-                          .by_words = spec->by_words};
+    ColumnSpec read = *spec;
+    if (spec->kind == COLUMN_TEXT ? !a->vocab : spec->kind == COLUMN_LABELS && !spec->labels)
+        read.kind = COLUMN_INTEGERS;
+    return (TfcColumn){.row = column_row(&read, a->vocab),
+                       .of_source = spec->is_source,
+                       .by_words = spec->by_words};
 }
 
-/* As corpus_source_frame has it. */
-static TfcTextInput source_input(const Artifact *a)
+static TfcColumn side_input(const char *input, TextFrame frame)
 {
-    const bool begins = a->rules.source_begin < 0 && a->predictor.kind == CORPUS_SENTENCES;
-    return (TfcTextInput){.input = a->ports.source,
-                          .of_source = 1,
-                          .begin = begins ? a->rules.begin : a->rules.source_begin,
-                          .end = a->rules.source_end,
-                          .alone = vocab_rules(vocab_source(a->vocab))->end,
-                          .blank = -1,
-                          .mask = -1};
+    return (TfcColumn){
+        .row = {.input = input, .kind = COLUMN_TEXT, .is_along = 1, .width = 1, .frame = frame},
+        .of_source = !frame.is_target};
 }
 
-/* As corpus_target_frame has it for lines. */
-static TfcTextInput target_input(const Artifact *a)
+/* The source of texts of this kind. */
+static TfcColumn source_input(const Artifact *a, CorpusKind kind)
 {
-    return (TfcTextInput){.input = a->ports.target,
-                          .next = a->ports.next,
-                          .is_target = 1,
-                          .begin = a->rules.text.begin,
-                          .end = a->rules.text.end,
-                          .alone = a->rules.text.start,
-                          .blank = -1,
-                          .mask = -1};
+    return side_input(a->ports.source, corpus_source_frame(a->vocab, kind));
+}
+
+static TfcColumn target_input(const Artifact *a)
+{
+    TfcColumn target = side_input(a->ports.target, corpus_target_frame(a->vocab, CORPUS_LINES));
+    target.next = a->ports.next;
+    return target;
 }
 
 /* Whether what is predicted of positions is of the text's, and not along another dimension. */
@@ -131,39 +121,20 @@ static bool lies_along_text(const Predictor *p)
     return true;
 }
 
-bool compile_text_input(const Artifact *a, TfcTextInput *out)
+bool compile_text_input(const Artifact *a, TfcColumn *out)
 {
     const Predictor *p = &a->predictor;
     if (!a->vocab || !a->names[TFC_PREDICT])
         return false;
     *out = p->kind == CORPUS_LINES     ? target_input(a)
-           : p->kind != CORPUS_RECORDS ? source_input(a)
+           : p->kind != CORPUS_RECORDS ? source_input(a, p->kind)
            : p->columns.n == 1         ? column_input(a, &p->columns.specs[0])
-                                       : (TfcTextInput){0};
-    return out->input && reads_alone(a->functions[TFC_PREDICT], out->input, out->next) &&
-           lies_along_text(p);
+                                       : (TfcColumn){0};
+    return out->row.input && out->row.kind == COLUMN_TEXT &&
+           reads_alone(a->functions[TFC_PREDICT], out->row.input, out->next) && lies_along_text(p);
 }
 
 /* ---- what texts are generated from ---- */
-
-/* A source beside columns: with the tokens around it. */
-static TfcTextInput source_column(const Artifact *a)
-{
-    return (TfcTextInput){.input = a->ports.source,
-                          .of_source = 1,
-                          .begin = a->rules.source_begin,
-                          .end = a->rules.source_end,
-                          .alone = -1,
-                          .blank = -1,
-                          .mask = -1};
-}
-
-static TfcColumn read_text(Artifact *a, TfcTextInput input)
-{
-    TfcTextInput *text = ARENA_NEW(a->job->arena, TfcTextInput);
-    *text = input;
-    return (TfcColumn){.text = text};
-}
 
 static TfcColumn read_column(Artifact *a, const ColumnSpec *spec)
 {
@@ -176,13 +147,13 @@ static TfcColumn read_column(Artifact *a, const ColumnSpec *spec)
                          spec->labels ? "the labels `%s` are those of words"
                                       : "the labels of `%s` are not known without a run",
                          spec->input);
-    if (a->vocab && spec->kind == COLUMN_TEXT)
-        return read_text(a, column_input(a, spec));
-    if (spec->kind == COLUMN_LABELS && spec->labels)
-        return (TfcColumn){.labels = (const char *const *)spec->labels->words.data,
-                           .n_labels = (int64_t)spec->labels->words.count,
-                           .first = spec->first};
-    return (TfcColumn){.text = NULL};
+    return column_input(a, spec);
+}
+
+/* A source beside columns. */
+static TfcColumn read_source(const Artifact *a)
+{
+    return a->vocab ? source_input(a, CORPUS_PAIRS) : side_input(a->ports.source, TEXT_UNFRAMED);
 }
 
 bool compile_find_columns(Artifact *a)
@@ -194,7 +165,7 @@ bool compile_find_columns(Artifact *a)
     for (int32_t i = 0; i < encode->n_inputs; i++) {
         const char *input = encode->inputs[i].name;
         const int c = columns_find(&a->columns, input);
-        a->read[i] = c >= 0 ? read_column(a, &a->columns.specs[c]) : read_text(a, source_column(a));
+        a->read[i] = c >= 0 ? read_column(a, &a->columns.specs[c]) : read_source(a);
     }
     if (a->has_text && a->records_lack)
         diag_remark(
@@ -206,8 +177,8 @@ bool compile_find_columns(Artifact *a)
 
 const Vocabulary *compile_own_vocabulary(const Artifact *a, int input)
 {
-    const bool takes = artifact_takes_records(a) && a->read[input].text;
-    const int c = takes ? columns_find(&a->columns, a->read[input].text->input) : -1;
+    const RowColumn *row = artifact_takes_records(a) ? &a->read[input].row : NULL;
+    const int c = row && row->kind == COLUMN_TEXT ? columns_find(&a->columns, row->input) : -1;
     return c < 0 ? NULL : a->columns.specs[c].vocab;
 }
 
@@ -279,27 +250,53 @@ static void put_name(const char *name, Text *out)
         text_string(out, "0");
 }
 
-/* own: the name of the vocabulary that it has of its own, or "0". */
-static void put_input(const char *name, const TfcTextInput *input, const char *own, Text *out)
+void compile_put_frame(const TextFrame *frame, Text *out)
 {
-    text_add(out, "static const TfcTextInput %s = {", name);
-    put_name(input->input, out);
-    text_string(out, ", ");
-    put_name(input->next, out);
-    text_add(out, ", %s", own);
-    const int64_t numbers[] = {input->of_source, input->is_target, input->begin, input->end,
-                               input->alone,     input->blank,     input->mask,  input->by_words};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        text_add(out, ", %" PRId64, numbers[i]);
-    text_string(out, "};\n");
+    const int64_t ids[] = {frame->begin, frame->end,  frame->alone,
+                           frame->blank, frame->mask, frame->is_target};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        text_add(out, "%s%" PRId64, i ? ", " : "{", ids[i]);
+    text_string(out, "}");
+}
+
+/* The arrays that column `number` points to: its labels and ranges of ids. */
+static void put_column_arrays(const RowColumn *row, int number, Text *out)
+{
+    put_labels("column_labels", number, row->labels, row->n_labels, out);
+    for (int64_t i = 0; i < row->ids.n; i++) {
+        if (!i)
+            text_add(out, "static const IdRange column_ids_%d[] = {\n    ", number);
+        compile_put_range(&row->ids.at[i], out);
+        text_string(out, i + 1 < row->ids.n ? ", " : "\n};\n");
+    }
+}
+
+/* own: the name of the vocabulary that it has of its own, or "0". */
+static void put_column(const TfcColumn *column, int number, const char *own, Text *out)
+{
+    const RowColumn *row = &column->row;
+    text_string(out, "{{");
+    put_name(row->input, out);
+    text_add(out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", ", row->kind, row->is_along,
+             row->width);
+    compile_put_frame(&row->frame, out);
+    text_add(out, row->labels ? ", column_labels_%d" : ", 0", number);
+    text_add(out, ", %" PRId64 ", %" PRId64 ", 0, 0, {%" PRId64 ", ", row->n_labels, row->first,
+             row->ids.n);
+    text_add(out, row->ids.n ? "column_ids_%d" : "0", number);
+    text_add(out, "}}, %s, %" PRId64 ", %" PRId64 ", ", own, column->of_source, column->by_words);
+    put_name(column->next, out);
+    text_string(out, "}");
 }
 
 static bool put_text_input(const Artifact *a, Text *out)
 {
-    TfcTextInput input;
+    TfcColumn input;
     if (!a->has_text || !compile_text_input(a, &input))
         return false;
-    put_input("text_input", &input, "0", out);
+    text_string(out, "static const TfcColumn text_input = ");
+    put_column(&input, 0, "0", out);
+    text_string(out, ";\n");
     return true;
 }
 
@@ -325,21 +322,16 @@ int compile_put_columns(const Artifact *a, Text *out)
     const int n = a->read ? a->programs[TFC_ENCODE]->n_inputs : 0;
     if (!n)
         return 0;
-    for (int i = 0; i < n; i++) {
-        put_labels("column_labels", i, a->read[i].labels, a->read[i].n_labels, out);
-        if (a->read[i].text)
-            put_input(arena_printf(a->job->arena, "column_text_%d", i), a->read[i].text,
-                      compile_own_vocabulary(a, i)
-                          ? arena_printf(a->job->arena, "&own_vocabulary_%d", i)
-                          : "0",
-                      out);
-    }
+    for (int i = 0; i < n; i++)
+        put_column_arrays(&a->read[i].row, i, out);
     text_string(out, "static const TfcColumn columns_constant[] = {\n");
     for (int i = 0; i < n; i++) {
-        const TfcColumn *column = &a->read[i];
-        text_add(out, column->text ? "    {&column_text_%d, " : "    {0, ", i);
-        text_add(out, column->labels ? "column_labels_%d, " : "0, ", i);
-        text_add(out, "%" PRId64 ", %" PRId64 "},\n", column->n_labels, column->first);
+        const char *own = compile_own_vocabulary(a, i)
+                              ? arena_printf(a->job->arena, "&own_vocabulary_%d", i)
+                              : "0";
+        text_string(out, "    ");
+        put_column(&a->read[i], i, own, out);
+        text_string(out, ",\n");
     }
     text_string(out, "};\n\n");
     return n;

@@ -206,10 +206,10 @@ static void put_fields(const Artifact *a, JsonWriter *json)
         json_put_bool(json, "list", is_ragged);
         if (column_has_numbers(column))
             json_put_integer(json, "width", width);
-        if (column->labels) {
+        if (column->row.labels) {
             json_open(json, "labels", '[');
-            for (int64_t k = 0; k < column->n_labels; k++)
-                json_put_text(json, NULL, column->labels[k]);
+            for (int64_t k = 0; k < column->row.n_labels; k++)
+                json_put_text(json, NULL, column->row.labels[k]);
             json_close(json, ']');
         }
         json_close(json, '}');

@@ -77,7 +77,7 @@ static void fill_wanted(Scored *s)
         const int32_t *ids = c->target.ids.data + c->target.start[row];
         for (int64_t i = 0; i < n; i++)
             s->wanted[score_place(c, row) + i] =
-                i + from < length ? ids[i + from] : corpus_target_frame(c).after;
+                i + from < length ? ids[i + from] : corpus_target_ends(c).after;
     }
 }
 

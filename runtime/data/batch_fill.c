@@ -76,25 +76,25 @@ static void fill_windows(const Batches *b, const BatchItem *items, Batch *batch)
     }
 }
 
+/* Id i of a row of n with the special tokens around it; -1: behind the last. */
+static int32_t framed_id(const TextEnds *ends, const int32_t *ids, int64_t n, int64_t i)
+{
+    i -= ends->before >= 0;
+    return i < 0 ? ends->before : i < n ? ids[i] : i == n ? ends->after : -1;
+}
+
 /* A target moved by one: what is fed, and what it predicts. Of one that predicts nothing its first
  * token, without a label. */
 static void put_target(const Corpus *corpus, int64_t row, int64_t length, int32_t *target,
                        int32_t *next)
 {
-    SourceFrame frame = corpus_target_frame(corpus);
+    const TextFrame frame = corpus_target_frame(corpus->vocab, corpus->options.kind);
     const int32_t *ids = corpus->target.ids.data + corpus->target.start[row];
-    int64_t from, n = rows_length(&corpus->target, row);
-    if (!corpus_predicted(corpus, row, &from)) {
-        *target = frame.before >= 0 ? frame.before
-                  : n               ? *ids
-                                    : vocab_rules(corpus->vocab)->text.start;
-        *next = -1;
-        return;
-    }
+    const int64_t n = rows_length(&corpus->target, row);
+    const TextEnds ends = text_frame_ends(&frame, n);
     for (int64_t i = 0; i < length; i++) {
-        int64_t at = i + from; /* of the token that is predicted */
-        target[i] = at ? ids[at - 1] : frame.before;
-        next[i] = at < n ? ids[at] : frame.after;
+        target[i] = framed_id(&ends, ids, n, i);
+        next[i] = framed_id(&ends, ids, n, i + 1);
     }
 }
 
@@ -105,9 +105,9 @@ static void fill_rows(const Batches *b, const BatchItem *items, Batch *batch)
     for (int64_t i = 0; i < batch->shape.rows; i++) {
         int64_t row = items[i].row;
         if (items[i].source) {
-            SourceFrame frame = corpus_source_frame(corpus, row);
+            const TextEnds ends = corpus_source_ends(corpus, row);
             source = put_row(source, &corpus->source, row, rows_length(&corpus->source, row),
-                             frame.before, frame.after);
+                             ends.before, ends.after);
         }
         if (items[i].target)
             put_target(corpus, row, items[i].target, target, next);

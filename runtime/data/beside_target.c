@@ -48,7 +48,7 @@ static void find_words(const Corpus *corpus, const Line *line, TargetText *text)
 /* Positions that a batch has before the text's own tokens. */
 static int64_t count_before(const Corpus *corpus)
 {
-    return tokens_before(corpus) + (corpus_target_frame(corpus).before >= 0);
+    return tokens_before(corpus) + (corpus_target_ends(corpus).before >= 0);
 }
 
 ValuedTokens corpus_valued_tokens(const Corpus *corpus, int column, int64_t row)
@@ -98,14 +98,14 @@ static void push_value(const ColumnSpec *spec, const int32_t *given, int64_t n, 
 static void place_values(Corpus *corpus, int column, const TargetText *text, int64_t n)
 {
     const ColumnSpec *spec = &corpus->options.columns[column];
-    const SourceFrame frame = corpus_target_frame(corpus);
+    const TextEnds ends = corpus_target_ends(corpus);
     Ids *ids = &corpus->columns[column].ids;
     const size_t size = (size_t)(n * spec->width) * sizeof(int32_t);
     int32_t *given = memory_resized(NULL, size + 1);
     if (size)
         memcpy(given, ids->data + ids->count - n * spec->width, size);
     ids->count -= (size_t)(n * spec->width);
-    const int64_t behind = frame.after < 0; /* without an end, the last is not read */
+    const int64_t behind = ends.after < 0; /* without an end, the last is not read */
     const int64_t own = text->n > behind ? text->n - behind : 0,
                   before = count_before(corpus) || own ? count_before(corpus) : 1;
     for (int64_t i = 0; i < before; i++)

@@ -44,36 +44,22 @@ const char *column_holds(Arena *arena, const ColumnSpec *spec)
     }
 }
 
-/* ColumnReader: a column, and where the values of a cell go. */
-typedef struct ColumnReader {
-    const ColumnSpec *spec;
-    Ids *values;
-    RowFault *fault;
-} ColumnReader;
-
-static CellNumbers numbers_of(const ColumnSpec *spec)
+TextFrame column_frame(const ColumnSpec *spec, const Vocabulary *vocab)
 {
-    return (CellNumbers){.input = spec->input,
-                         .is_float = spec->kind == COLUMN_FLOATS,
-                         .is_along = spec->side >= 0,
-                         .width = spec->width,
-                         .ids = spec->ids};
-}
-
-static bool read_tokens(const ColumnReader *r, const Vocabulary *run, const Line *cell)
-{
-    const Vocabulary *vocab = column_vocab(r->spec, run);
-    const TokenRules *rules = vocab_rules(vocab);
-    if (r->spec->is_framed && rules->source_begin >= 0)
-        ids_push(r->values, rules->source_begin);
-    const size_t first = r->values->count;
-    if (!vocab_encode(vocab, cell->text, cell->length, r->values))
-        return row_is_wrong(r->fault, 0, "%s", tokenizer_problem());
-    if (r->spec->hide.rate > 0 && rules->mask >= 0)
-        token_ids_join(r->values, first, vocab_blank(vocab), rules->mask);
-    if (r->spec->is_framed && rules->source_end >= 0)
-        ids_push(r->values, rules->source_end);
-    return true;
+    TextFrame frame = TEXT_UNFRAMED;
+    if (spec->kind != COLUMN_TEXT)
+        return frame;
+    const Vocabulary *own = column_vocab(spec, vocab);
+    const TokenRules *rules = vocab_rules(own);
+    if (spec->is_framed) {
+        frame.begin = rules->source_begin;
+        frame.end = rules->source_end;
+    }
+    if (spec->hide.rate > 0) {
+        frame.blank = vocab_blank(own);
+        frame.mask = rules->mask;
+    }
+    return frame;
 }
 
 static int32_t find_label(const void *list, const char *text, size_t length)
@@ -81,22 +67,37 @@ static int32_t find_label(const void *list, const char *text, size_t length)
     return labels_find(list, text, length);
 }
 
-static CellLabels labels_of(const ColumnSpec *spec)
+RowColumn column_row(const ColumnSpec *spec, const Vocabulary *vocab)
 {
-    return (CellLabels){.input = spec->input,
-                        .is_along = spec->side >= 0,
-                        .n = (int64_t)spec->labels->words.count,
-                        .first = spec->first,
-                        .find = find_label,
-                        .list = spec->labels};
+    const Labels *labels = spec->kind == COLUMN_LABELS ? spec->labels : NULL;
+    return (RowColumn){.input = spec->input,
+                       .kind = spec->kind,
+                       .is_along = spec->side >= 0,
+                       .width = spec->width,
+                       .frame = column_frame(spec, vocab),
+                       .labels = labels ? labels->words.data : NULL,
+                       .n_labels = labels ? (int64_t)labels->words.count : 0,
+                       .first = spec->first,
+                       .find = labels ? find_label : NULL,
+                       .list = labels,
+                       .ids = spec->ids};
 }
 
 /* ---- rows of tensors ---- */
 
-static bool read_float_row(const ColumnReader *r, const Cell *cell, int64_t n)
+/* TensorRow: n values of a column, and where they go. */
+typedef struct TensorRow {
+    const RowColumn *column;
+    const StTensor *tensor;
+    int64_t first, n;
+    Ids *values;
+    RowFault *fault;
+} TensorRow;
+
+static bool read_float_row(const TensorRow *r)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const float number = (float)st_value(cell->tensor, cell->row * n + i);
+    for (int64_t i = 0; i < r->n; i++) {
+        const float number = (float)st_value(r->tensor, r->first + i);
         int32_t bits;
         memcpy(&bits, &number, sizeof bits);
         ids_push(r->values, bits);
@@ -107,53 +108,39 @@ static bool read_float_row(const ColumnReader *r, const Cell *cell, int64_t n)
     return true;
 }
 
-static bool read_integer_row(const ColumnReader *r, const CellNumbers *numbers, const Cell *cell,
-                             int64_t n)
+static bool read_integer_row(const TensorRow *r)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const double number = st_value(cell->tensor, cell->row * n + i);
+    for (int64_t i = 0; i < r->n; i++) {
+        const double number = st_value(r->tensor, r->first + i);
         const bool fits = number >= INT32_MIN && number <= INT32_MAX && number == rint(number);
         ids_push(r->values, fits ? (int32_t)number : 0);
         if (!fits)
             return row_is_wrong(r->fault, 0, "its element %" PRId64 " is no integer of 32 bits", i);
-        if (!cell_takes_integer(numbers, 0, i, (int64_t)number, r->fault))
+        if (!cell_takes_integer(r->column, 0, i, (int64_t)number, r->fault))
             return false;
     }
     return true;
 }
 
-static bool read_row(const ColumnReader *r, const Cell *cell)
+static bool read_row(const RowColumn *column, const Cell *cell, Ids *values, RowFault *fault)
 {
     const int64_t rows = cell->tensor->dims[0], n = cell->tensor->count / (rows ? rows : 1);
-    const CellNumbers numbers = numbers_of(r->spec);
-    if (r->spec->kind == COLUMN_TEXT || r->spec->kind == COLUMN_LABELS)
-        return row_is_wrong(r->fault, 0, "`%s` takes words, and a tensor has numbers",
-                            r->spec->input);
-    return (numbers.is_float ? read_float_row(r, cell, n)
-                             : read_integer_row(r, &numbers, cell, n)) &&
-           cell_has_width(&numbers, n, r->fault);
+    const TensorRow row = {column, cell->tensor, cell->row * n, n, values, fault};
+    if (column->kind == COLUMN_TEXT || column->kind == COLUMN_LABELS)
+        return row_is_wrong(fault, 0, "`%s` takes words, and a tensor has numbers", column->input);
+    return (column->kind == COLUMN_FLOATS ? read_float_row(&row) : read_integer_row(&row)) &&
+           cell_has_width(column, n, fault);
 }
 
 bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Cell *cell, Ids *values,
                  RowFault *fault)
 {
-    const ColumnReader reader = {spec, values, fault};
-    bool ok;
+    const RowColumn column = column_row(spec, vocab);
+    const Tokenizer *tokenizer =
+        spec->kind == COLUMN_TEXT ? vocab_tokenizer(column_vocab(spec, vocab)) : NULL;
     fault->text[0] = 0;
-    if (cell->tensor)
-        return read_row(&reader, cell);
-    switch (spec->kind) {
-    case COLUMN_TEXT: ok = read_tokens(&reader, vocab, &cell->text); break;
-    case COLUMN_LABELS: {
-        const CellLabels labels = labels_of(spec);
-        ok = cell_read_labels(&labels, &cell->text, values, fault);
-        break;
-    }
-    default: {
-        const CellNumbers numbers = numbers_of(spec);
-        ok = cell_read_numbers(&numbers, &cell->text, values, fault);
-    }
-    }
+    const bool ok = cell->tensor ? read_row(&column, cell, values, fault)
+                                 : cell_read(&column, tokenizer, &cell->text, values, NULL, fault);
     memory_need(ok || fault->text[0]);
     return ok;
 }

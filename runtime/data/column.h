@@ -12,13 +12,6 @@
 #include "runtime/data/vocabulary.h"
 #include "runtime/rows/cell.h"
 
-typedef enum ColumnKind {
-    COLUMN_TEXT,     /* tokens of the vocabulary */
-    COLUMN_LABELS,   /* of a list: the cell is one label or, with a side, words between blanks */
-    COLUMN_INTEGERS, /* numbers between blanks, commas or brackets, as the next */
-    COLUMN_FLOATS
-} ColumnKind;
-
 /* HideRule: how tokens of a text are hidden (hiding.h).
  *   rate          the share that is chosen; 0: none is
  *   keep, random  shares of the chosen that stay, and that become other tokens; the rest becomes
@@ -63,6 +56,11 @@ static inline const Vocabulary *column_vocab(const ColumnSpec *spec, const Vocab
 {
     return spec->vocab ? spec->vocab : spec->is_source ? vocab_source(vocab) : vocab;
 }
+/* What stands around the tokens of a column of text; around other columns nothing. */
+TextFrame column_frame(const ColumnSpec *spec, const Vocabulary *vocab);
+/* How the column's cells become values; as long as spec and vocabulary live. `vocab`: of the
+ * corpus, for a text. */
+RowColumn column_row(const ColumnSpec *spec, const Vocabulary *vocab);
 /* How many different values there are, all from -column_none on: tokens of the vocabulary, labels,
  * integers that are all ids of one range; 0: any value of 32 bits. */
 int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab);

@@ -15,22 +15,28 @@ static bool has_target(CorpusKind kind)
     return kind == CORPUS_PAIRS || kind == CORPUS_LINES || kind == CORPUS_STREAM;
 }
 
-SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i)
+TextFrame corpus_source_frame(const Vocabulary *vocab, CorpusKind kind)
 {
-    const TokenRules *rules = vocab_rules(corpus->vocab);
-    SourceFrame frame = {rules->source_begin, rules->source_end};
-    if (frame.before < 0 && corpus->options.kind == CORPUS_SENTENCES)
-        frame.before = rules->begin;
-    if (frame.before < 0 && frame.after < 0 && !rows_length(&corpus->source, i))
-        frame.after = vocab_rules(vocab_source(corpus->vocab))->end;
+    const TokenRules *rules = vocab_rules(vocab);
+    const bool begins = rules->source_begin < 0 && kind == CORPUS_SENTENCES;
+    TextFrame frame = TEXT_UNFRAMED;
+    frame.begin = begins ? rules->begin : rules->source_begin;
+    frame.end = rules->source_end;
+    frame.alone = vocab_rules(vocab_source(vocab))->end;
     return frame;
+}
+
+TextEnds corpus_source_ends(const Corpus *corpus, int64_t i)
+{
+    const TextFrame frame = corpus_source_frame(corpus->vocab, corpus->options.kind);
+    return text_frame_ends(&frame, rows_length(&corpus->source, i));
 }
 
 /* How many special tokens a batch adds to the row. */
 static int64_t source_specials(const Corpus *corpus, int64_t i)
 {
-    SourceFrame frame = corpus_source_frame(corpus, i);
-    return (frame.before >= 0) + (frame.after >= 0);
+    const TextEnds ends = corpus_source_ends(corpus, i);
+    return (ends.before >= 0) + (ends.after >= 0);
 }
 
 int64_t corpus_number(const Corpus *corpus, int64_t i)
@@ -46,18 +52,28 @@ int64_t corpus_source_length(const Corpus *corpus, int64_t i)
                : 0;
 }
 
-SourceFrame corpus_target_frame(const Corpus *corpus)
+TextFrame corpus_target_frame(const Vocabulary *vocab, CorpusKind kind)
 {
-    const TokenRules *rules = vocab_rules(corpus->vocab);
-    return corpus->options.kind == CORPUS_PAIRS ? (SourceFrame){rules->begin, rules->end}
-                                                : (SourceFrame){rules->text.begin, rules->text.end};
+    const TokenRules *rules = vocab_rules(vocab);
+    TextFrame frame = TEXT_UNFRAMED;
+    frame.begin = kind == CORPUS_PAIRS ? rules->begin : rules->text.begin;
+    frame.end = kind == CORPUS_PAIRS ? rules->end : rules->text.end;
+    frame.alone = rules->text.start;
+    frame.is_target = 1;
+    return frame;
+}
+
+TextEnds corpus_target_ends(const Corpus *corpus)
+{
+    const TextFrame frame = corpus_target_frame(corpus->vocab, corpus->options.kind);
+    return (TextEnds){(int32_t)frame.begin, (int32_t)frame.end};
 }
 
 int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from)
 {
-    SourceFrame frame = corpus_target_frame(corpus);
-    *from = frame.before < 0;
-    int64_t n = rows_length(&corpus->target, i) + (frame.after >= 0) - *from;
+    const TextEnds ends = corpus_target_ends(corpus);
+    *from = ends.before < 0;
+    int64_t n = rows_length(&corpus->target, i) + (ends.after >= 0) - *from;
     return n > 0 ? n : 0;
 }
 
@@ -178,14 +194,16 @@ static int64_t whole_side(const Corpus *corpus, int64_t i, int side)
                : corpus_side_length(corpus, i, side);
 }
 
+static TextFrame frame_of(const Corpus *corpus, int column)
+{
+    return column_frame(&corpus->options.columns[column], corpus->vocab);
+}
+
 /* How many special tokens a column's text has in each row. */
 static int64_t column_specials(const Corpus *corpus, int column)
 {
-    const ColumnSpec *spec = &corpus->options.columns[column];
-    if (!spec->is_framed)
-        return 0;
-    const TokenRules *rules = vocab_rules(column_vocab(spec, corpus->vocab));
-    return (rules->source_begin >= 0) + (rules->source_end >= 0);
+    const TextFrame frame = frame_of(corpus, column);
+    return text_frame_size(&frame);
 }
 
 /* The first column along a side that has nothing of its own in row i; -1: none. */
@@ -233,23 +251,6 @@ static int labelled_text(const Corpus *corpus, int column)
     return column_none(spec) ? text_by_words(corpus, spec->side) : -1;
 }
 
-/* The special token that a column's rows end with; -1: none. */
-static int32_t column_end(const Corpus *corpus, int column)
-{
-    const int text = labelled_text(corpus, column);
-    const ColumnSpec *of = &corpus->options.columns[text < 0 ? column : text];
-    return of->is_framed ? vocab_rules(column_vocab(of, corpus->vocab))->source_end : -1;
-}
-
-/* Cuts what is known of the last row's words to those that begin among so many tokens. */
-static void cut_words(Rows *words, int64_t keep)
-{
-    while (words->ids.count > (size_t)words->start[words->n - 1] &&
-           words->ids.data[words->ids.count - 1] >= keep)
-        words->ids.count--;
-    words->start[words->n] = (int64_t)words->ids.count;
-}
-
 /* Cuts the last row to so many ids; whether it had more. */
 static bool cut_row(Rows *rows, int64_t keep)
 {
@@ -258,6 +259,13 @@ static bool cut_row(Rows *rows, int64_t keep)
     rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep);
     rows->start[rows->n] = (int64_t)rows->ids.count;
     return true;
+}
+
+/* Cuts what is known of the last row's words to those of a row of so many ids. */
+static void cut_words(const TextFrame *frame, int64_t keep, Rows *words)
+{
+    text_frame_cut_words(frame, keep, (size_t)words->start[words->n - 1], &words->ids);
+    words->start[words->n] = (int64_t)words->ids.count;
 }
 
 /* Cuts the last row of each column to so many positions, or as many as others then have that its
@@ -270,13 +278,15 @@ static void cut_columns(Corpus *corpus, int64_t keep)
         if (spec->side < 0 || formula_of(corpus, spec->side) ||
             positions(corpus, c, rows->n - 1) <= keep)
             continue;
-        rows->ids.count = (size_t)(rows->start[rows->n - 1] + keep * spec->width);
-        rows->start[rows->n] = (int64_t)rows->ids.count;
-        const int32_t end = column_end(corpus, c);
-        if (end >= 0)
-            rows->ids.data[rows->ids.count - 1] = column_none(spec) ? -1 : end;
+        const int text = labelled_text(corpus, c);
+        const TextFrame frame = frame_of(corpus, text < 0 ? c : text);
+        cut_row(rows, keep * spec->width);
+        if (frame.end >= 0 && column_none(spec))
+            rows->ids.data[rows->ids.count - 1] = -1;
+        else
+            text_frame_cut(&frame, rows->ids.data + rows->start[rows->n - 1], keep);
         if (spec->kind == COLUMN_TEXT && spec->by_words)
-            cut_words(&corpus->words[c], keep - (end >= 0));
+            cut_words(&frame, keep, &corpus->words[c]);
     }
     for (int c = 0; c < corpus->options.n_columns; c++) {
         const ColumnSpec *spec = &corpus->options.columns[c];
@@ -451,27 +461,14 @@ CorpusRow corpus_close_row(Corpus *corpus, int64_t line)
 /* Finds the words of a text that was added. False: a word has no token. */
 static bool add_words(Corpus *corpus, int column, const Line *text)
 {
-    enum { MOST_SHOWN = 60 };
-    const ColumnSpec *spec = &corpus->options.columns[column];
-    const Vocabulary *vocab = column_vocab(spec, corpus->vocab);
-    const bool begins = spec->is_framed && vocab_rules(vocab)->source_begin >= 0,
-               ends = spec->is_framed && vocab_rules(vocab)->source_end >= 0;
-    Rows *words = &corpus->words[column];
-    int64_t n, n_words;
-    size_t odd;
+    const Vocabulary *vocab = column_vocab(&corpus->options.columns[column], corpus->vocab);
+    const TextFrame frame = frame_of(corpus, column);
+    int64_t n;
     const int32_t *ids = rows_open(&corpus->columns[column], &n);
-    vocab_token_firsts(vocab, text, ids + begins, (size_t)(n - begins - ends), &words->ids, &odd);
-    int32_t *firsts = rows_open(words, &n_words);
-    for (int64_t i = 0; begins && i < n_words; i++)
-        firsts[i]++;
-    if (odd == text->length)
-        return true;
-    const char *word = text->text + odd, *blank = memchr(word, ' ', text->length - odd);
-    const size_t length = blank ? (size_t)(blank - word) : text->length - odd;
-    return row_is_wrong(&corpus->fault, odd,
-                        "the vocabulary gives '%.*s' no token of its own, at which its label "
-                        "could stand: change the word, or take another vocabulary",
-                        (int)(length < MOST_SHOWN ? length : MOST_SHOWN), word);
+    const bool ok = text_frame_words(&frame, vocab_tokenizer(vocab), text, ids, n,
+                                     &corpus->words[column].ids, &corpus->fault);
+    memory_need(ok || corpus->fault.text[0]);
+    return ok;
 }
 
 /* Puts the labels of a text's words to the words' first tokens. False: there are more or fewer. */

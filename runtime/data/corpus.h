@@ -224,15 +224,14 @@ int64_t corpus_words(const Corpus *corpus, int64_t i, int side, const int32_t **
 /* What gives a side its length, for messages: "the source", or the name of an input; in the
  * arena. */
 const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side);
-/* SourceFrame: the special tokens before and after a source's own tokens; -1: none. A source that
- * would have no token at all gets the `end` of its vocabulary, since a batch has no empty rows. */
-typedef struct SourceFrame {
-    int32_t before, after;
-} SourceFrame;
-SourceFrame corpus_source_frame(const Corpus *corpus, int64_t i);
+/* What stands around the sources and targets of corpora of this kind. A source that would have no
+ * token at all gets the `end` of its vocabulary, since a batch has no empty rows. */
+TextFrame corpus_source_frame(const Vocabulary *vocab, CorpusKind kind);
+TextFrame corpus_target_frame(const Vocabulary *vocab, CorpusKind kind);
+TextEnds corpus_source_ends(const Corpus *corpus, int64_t i);  /* of row i */
 int64_t corpus_target_length(const Corpus *corpus, int64_t i); /* as corpus_source_length */
-/* The frame of a target: the token fed before its own tokens, and the one predicted after them. */
-SourceFrame corpus_target_frame(const Corpus *corpus);
+/* Of targets: the token fed before their own tokens, and the one predicted after them. */
+TextEnds corpus_target_ends(const Corpus *corpus);
 /* How many tokens of row i are predicted, the end included, before a batch cuts the row to
  * max_length. *from: the number of the first of them in the row; the row's first token is not
  * predicted if no special token precedes it. A row that predicts nothing has one place without a

@@ -75,13 +75,13 @@ static void add_rows(Diagnostics *diags, Corpus *corpus, const CorpusText *text,
 static void count_column(const Corpus *corpus, const ColumnSpec *spec, const Rows *rows,
                          int64_t first, UnknownCount *count)
 {
-    const TokenRules *rules = vocab_rules(column_vocab(spec, corpus->vocab));
-    const int64_t before = spec->is_framed && rules->source_begin >= 0,
-                  after = spec->is_framed && rules->source_end >= 0;
+    const int32_t unk = vocab_rules(column_vocab(spec, corpus->vocab))->unk;
+    const TextFrame frame = column_frame(spec, corpus->vocab);
+    const int64_t before = frame.begin >= 0;
     for (int64_t i = first; i < rows->n; i++) {
-        const int64_t n = rows_length(rows, i) - before - after;
+        const int64_t n = rows_length(rows, i) - text_frame_size(&frame);
         if (n > 0)
-            unknown_add(count, rows->ids.data + rows->start[i] + before, (size_t)n, rules->unk);
+            unknown_add(count, rows->ids.data + rows->start[i] + before, (size_t)n, unk);
     }
 }
 

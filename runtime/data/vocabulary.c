@@ -336,12 +336,6 @@ int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32
     return n_words;
 }
 
-void vocab_token_firsts(const Vocabulary *vocab, const Line *line, const int32_t *ids, size_t n,
-                        Ids *firsts, size_t *odd)
-{
-    memory_need(token_firsts(vocab->pieces, line->text, line->length, ids, n, firsts, odd));
-}
-
 const char *vocab_token(const Vocabulary *vocab, int32_t id)
 {
     assert(id >= 0 && id < vocab_size(vocab));

@@ -142,9 +142,6 @@ void vocab_decode(const Vocabulary *vocab, const int32_t *ids, size_t n, Text *o
  * are. */
 int64_t vocab_token_words(const Vocabulary *vocab, const Line *line, const int32_t *ids, int64_t n,
                           int64_t *word);
-/* As token_firsts (runtime/text). */
-void vocab_token_firsts(const Vocabulary *vocab, const Line *line, const int32_t *ids, size_t n,
-                        Ids *firsts, size_t *odd);
 const char *vocab_token(const Vocabulary *vocab, int32_t id);   /* "": the id has no token */
 int32_t vocab_find(const Vocabulary *vocab, const char *token); /* -1 where absent */
 /* The piece of a SentencePiece model that is a blank alone; -1: there is none. In front of a mask

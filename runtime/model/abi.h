@@ -3,15 +3,15 @@
 #ifndef RUNTIME_MODEL_ABI_H
 #define RUNTIME_MODEL_ABI_H
 
-#include "base/id_range.h"
 #include "runtime/decode/shortlist.h"
 #include "runtime/exec/panels.h"
 #include "runtime/exec/program.h"
 #include "runtime/decode/settings.h"
+#include "runtime/rows/row_column.h"
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 15 };
+enum { TFC_MODEL_ABI = 16 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
@@ -74,10 +74,10 @@ typedef struct TfcVocabulary {
     int64_t size;
 } TfcVocabulary;
 
-/* Text in place of ids: both vocabularies, and the ids around a source. */
+/* Text in place of ids: both vocabularies, and what stands around a source. */
 typedef struct TfcText {
-    TfcVocabulary target, source;     /* source.bytes NULL: the target's */
-    int64_t source_begin, source_end; /* around the tokens of a source; -1: none */
+    TfcVocabulary target, source; /* source.bytes NULL: the target's */
+    TextFrame frame;
 } TfcText;
 
 /* TfcPrediction: one output of the function predict; the generated header has the same fields.
@@ -92,35 +92,22 @@ typedef struct TfcPrediction {
     const char *const *labels;
 } TfcPrediction;
 
-/* TfcTextInput: the input that a text feeds, if predictions read no other.
- *   next        the input of what follows each of its tokens; NULL: it is not read
- *   own         the vocabulary that the input has of its own; NULL: none
- *   of_source   1: the tokens are of the source's vocabulary
- *   is_target   1: the last token only follows another, and is not fed
- *   begin, end  around the tokens; -1: none
- *   alone       the token of a text without tokens, where nothing begins one; -1: none
- *   blank, mask   the token that is left out in front of a mask token; that one; -1: none
- *   by_words    1: predictions along it are of its words, by the first token of each */
-typedef struct TfcTextInput {
-    const char *input, *next;
-    const TfcVocabulary *own;
-    int64_t of_source, is_target, begin, end, alone, blank, mask, by_words;
-} TfcTextInput;
-
-/* TfcColumn: what records hold of an input that texts are generated from.
- *   text      how a text becomes the input's ids; NULL: the record has no text
- *   labels    the names of ids from `first` on, n_labels of them, one of which the record has or,
- *             along a ragged dimension, words that are each one; NULL: it has none
- * Without either the record has numbers, as the input takes them. */
+/* TfcColumn: an input that takes texts, labels or numbers of records in place of ids.
+ *   row        what they are
+ *   own        the vocabulary that a text has of its own; NULL: the source's or the target's
+ *   of_source  1: a text's tokens are of the source's vocabulary
+ *   by_words   1: predictions along a text are of its words, by the first token of each
+ *   next       the input of what follows each token of a text; NULL: it is not read */
 typedef struct TfcColumn {
-    const TfcTextInput *text;
-    const char *const *labels;
-    int64_t n_labels, first;
+    RowColumn row;
+    const TfcVocabulary *own;
+    int64_t of_source, by_words;
+    const char *next;
 } TfcColumn;
 
 static inline bool column_has_numbers(const TfcColumn *column)
 {
-    return !column->text && !column->labels;
+    return column->row.kind == COLUMN_INTEGERS || column->row.kind == COLUMN_FLOATS;
 }
 /* Whether records say the lengths of a ragged dimension: numbers lie along it, or nothing does.
  * Else its texts or labels do. columns: of the program's inputs. */
@@ -143,7 +130,7 @@ static inline bool records_say_lengths(const TfcProgram *encode, const TfcColumn
 typedef struct TfcPredictions {
     int64_t n;
     const TfcPrediction *all;
-    const TfcTextInput *text; /* NULL: other inputs are read than one text */
+    const TfcColumn *text; /* NULL: other inputs are read than one text */
 } TfcPredictions;
 
 typedef struct TfcModel {

@@ -31,6 +31,15 @@ static const TfcPort *port_along(const TfcProgram *program, int32_t dim)
     return NULL;
 }
 
+/* The values of an input in a row or, along a ragged dimension, at a position. */
+static int64_t width_of_port(const TfcProgram *program, const TfcPort *port)
+{
+    int64_t width = 1;
+    for (int axis = dim_along(program, port) < 0 ? 1 : 2; axis < port->shape.rank; axis++)
+        width *= port->shape.dims[axis].size;
+    return width;
+}
+
 /* The dimension that counts the rows. */
 static int32_t rows_dim(const TfcProgram *program) { return program->inputs[0].shape.dims[0].dim; }
 
@@ -99,14 +108,6 @@ int columns_fail(int64_t record, const RowFault *fault)
                           : tfc_model_no_memory();
 }
 
-int64_t columns_width(const TfcProgram *program, const TfcPort *port)
-{
-    int64_t width = 1;
-    for (int axis = dim_along(program, port) < 0 ? 1 : 2; axis < port->shape.rank; axis++)
-        width *= port->shape.dims[axis].size;
-    return width;
-}
-
 /* A column's values of n of the rows; lengths NULL: each row has one position. NULL: memory ran
  * out. */
 static int32_t *choose_values(const int32_t *values, const int32_t *lengths, int64_t width,
@@ -146,7 +147,7 @@ bool columns_choose(const TfcProgram *encode, const Sources *rows, int64_t first
         for (int side = 0; side < sides; side++)
             if (dims[side] == dim_along(encode, port))
                 lengths = rows->lengths[side];
-        columns[i] = choose_values(rows->columns[i], lengths, columns_width(encode, port), first,
+        columns[i] = choose_values(rows->columns[i], lengths, width_of_port(encode, port), first,
                                    numbers, n, arena);
     }
     return !arena_failed(arena);
@@ -174,29 +175,6 @@ static void name_cell(int64_t record, const TfcPort *port, char out[CELL_NAME])
     snprintf(out, CELL_NAME, "record %lld: `%s`", (long long)record, port->name);
 }
 
-static int32_t find_cell_label(const void *list, const char *text, size_t length)
-{
-    const TfcColumn *column = list;
-    for (int64_t i = 0; i < column->n_labels; i++)
-        if (!strncmp(column->labels[i], text, length) && !column->labels[i][length])
-            return (int32_t)i;
-    return -1;
-}
-
-static int read_cell_labels(const TfcColumn *column, const TfcPort *port, bool is_along,
-                            int64_t record, const char *text, TokenIds *ids)
-{
-    const CellLabels labels = {.input = port->name,
-                               .is_along = is_along,
-                               .n = column->n_labels,
-                               .first = (int32_t)column->first,
-                               .find = find_cell_label,
-                               .list = column};
-    const Line cell = {text, strlen(text)};
-    RowFault fault;
-    return cell_read_labels(&labels, &cell, ids, &fault) ? TFC_OK : columns_fail(record, &fault);
-}
-
 /* How many positions the model has along a dimension. */
 static int64_t positions_of(const TfcModel *model, const char *dim)
 {
@@ -206,19 +184,38 @@ static int64_t positions_of(const TfcModel *model, const char *dim)
     return INT32_MAX;
 }
 
+/* Appends the ids of a record's text or labels. */
+static int read_text_cell(RecordReader *r, int32_t input, int64_t record, const char *text,
+                          TokenIds *ids)
+{
+    const TfcLoaded *loaded = r->session->loaded;
+    const TfcColumn *column = &r->columns[input];
+    const Tokenizer *own = input < MOST_COLUMNS ? loaded->own[input] : NULL,
+                    *tokenizer = own                 ? own
+                                 : column->of_source ? loaded->source
+                                                     : loaded->target;
+    const Line cell = {text, strlen(text)};
+    const size_t before = ids->count;
+    size_t n = 0;
+    RowFault fault;
+    const bool is_text = column->row.kind == COLUMN_TEXT;
+    if (!(is_text ? texts_encode(r->session, tokenizer, &column->row.frame, &cell, ids, &n, &fault)
+                  : cell_read(&column->row, NULL, &cell, ids, NULL, &fault)))
+        return columns_fail(record, &fault);
+    /* a source without tokens of its own is empty, as a line is */
+    const char *source = loaded->model->source;
+    if (is_text && !n && source && !strcmp(column->row.input, source))
+        ids->count = before;
+    return TFC_OK;
+}
+
 /* Appends the ids of the texts or labels of an input, record by record. */
 static int read_cells(RecordReader *r, int32_t input, const char *const *texts, TokenIds *ids)
 {
     const TfcPort *port = &r->program->inputs[input];
-    const TfcColumn *column = &r->columns[input];
     const int32_t dim = dim_along(r->program, port);
     const int64_t most =
         dim < 0 ? 1 : positions_of(r->session->loaded->model, r->program->dims[dim].name);
-    /* a source without tokens of its own is empty, as a line is */
-    const char *source = r->session->loaded->model->source;
-    const bool is_source = column->text && source && !strcmp(port->name, source);
-    const size_t around =
-        is_source ? (column->text->begin >= 0) + (size_t)(column->text->end >= 0) : 0;
     int status = TFC_OK;
     for (int64_t i = 0; !status && i < r->n; i++) {
         char cell[CELL_NAME];
@@ -226,12 +223,7 @@ static int read_cells(RecordReader *r, int32_t input, const char *const *texts, 
         name_cell(i, port, cell);
         status = texts_check_cell(cell, texts[i]);
         if (!status)
-            status = column->text
-                         ? texts_encode_input(r->session, r->session->loaded->own[input],
-                                              column->text, cell, texts[i], strlen(texts[i]), ids)
-                         : read_cell_labels(column, port, dim >= 0, i, texts[i], ids);
-        if (is_source && ids->count == before + around)
-            ids->count = before;
+            status = read_text_cell(r, input, i, texts[i], ids);
         const int64_t length = (int64_t)(ids->count - before);
         if (!status && (length > most || ids->count > INT32_MAX))
             status = tfc_model_fail(TFC_ERROR_ARGUMENT,

@@ -14,8 +14,6 @@ Feed columns_feed(const TfcProgram *encode);
 int columns_rows(const TfcSession *session, const TfcWord *in, Arena *arena, Sources *out);
 /* The error of a record: "record 3: …". */
 int columns_fail(int64_t record, const RowFault *fault);
-/* The values of an input in a row or, along a ragged dimension, at a position. */
-int64_t columns_width(const TfcProgram *encode, const TfcPort *input);
 /* Whether a row has no positions along a side, so that nothing is generated from it. */
 bool columns_row_is_empty(const Sources *rows, int64_t row);
 /* Copies n of the rows into the arena: by their numbers, which ascend; `first` is that of row 0.

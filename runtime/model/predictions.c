@@ -1,7 +1,6 @@
 /* Predictions of texts: their tokens feed the function predict, as tfc predict feeds it with
  * lines. */
 #include "runtime/model/predicted_labels.h"
-#include "runtime/text/words/token_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,64 +74,42 @@ static bool end_target(TextRow *row)
     return !row->ids.count || token_ids_push(&row->ids, -1);
 }
 
-static void cut_text(const TfcModel *model, const TfcTextInput *input, TextRow *row)
+static void cut_text(const TfcModel *model, const TextFrame *frame, TextRow *row)
 {
-    const int64_t n = (int64_t)row->ids.count - input->is_target, most = model->max_length;
+    const int64_t n = (int64_t)row->ids.count - frame->is_target, most = model->max_length;
     row->cut = most > 0 && n > most ? n - most : 0;
     row->length = (int32_t)(n - row->cut);
-    if (row->cut && input->end >= 0 && !input->is_target)
-        row->ids.data[row->length - 1] = (int32_t)input->end;
+    if (row->cut && !frame->is_target)
+        text_frame_cut(frame, row->ids.data, row->length);
+    text_frame_cut_words(frame, row->length, 0, &row->firsts);
 }
 
-/* Finds the words of a row that is not cut yet, whose own tokens begin at `from`. */
-static int find_words(const TfcLoaded *loaded, const TfcTextInput *input, const char *utf8,
-                      size_t length, size_t from, TextRow *row)
+static int encode_row(TfcSession *session, const TfcColumn *input, const Line *text, TextRow *row)
 {
-    const Tokenizer *tokenizer = input->of_source ? loaded->source : loaded->target;
-    const size_t n = row->ids.count - from - (input->end >= 0);
-    size_t odd;
-    if (!token_firsts(tokenizer, utf8, length, n ? row->ids.data + from : NULL, n, &row->firsts,
-                      &odd))
+    const TextFrame *frame = &input->row.frame;
+    const Tokenizer *tokenizer =
+        input->of_source ? session->loaded->source : session->loaded->target;
+    RowFault fault;
+    size_t own;
+    bool ok = texts_encode(session, tokenizer, frame, text, &row->ids, &own, &fault);
+    if (ok && input->by_words)
+        ok = text_frame_words(frame, tokenizer, text, row->ids.data, (int64_t)row->ids.count,
+                              &row->firsts, &fault);
+    if (!ok)
+        return texts_fail("the text", &fault);
+    if (frame->is_target && !end_target(row))
         return tfc_model_no_memory();
-    if (odd < length)
-        return tfc_model_fail(TFC_ERROR_ARGUMENT,
-                              "the text: the word at its byte %lld has no token of its own",
-                              (long long)odd);
-    for (size_t i = 0; i < row->firsts.count; i++)
-        row->firsts.data[i] += (int32_t)from;
+    if (row->ids.count)
+        cut_text(session->loaded->model, frame, row);
     return TFC_OK;
-}
-
-/* Leaves the words that begin among the tokens that are fed. */
-static void cut_row_words(const TfcTextInput *input, TextRow *row)
-{
-    const int64_t end = row->length - (input->end >= 0);
-    while (row->firsts.count && row->firsts.data[row->firsts.count - 1] >= end)
-        row->firsts.count--;
-}
-
-static int encode_row(TfcSession *session, const TfcTextInput *input, const char *utf8,
-                      size_t length, TextRow *row)
-{
-    const size_t from = row->ids.count + (input->begin >= 0);
-    int status = texts_encode_input(session, NULL, input, "the text", utf8, length, &row->ids);
-    if (!status && input->is_target && !end_target(row))
-        status = tfc_model_no_memory();
-    if (!status && input->by_words)
-        status = find_words(session->loaded, input, utf8, length, from, row);
-    if (!status && row->ids.count)
-        cut_text(session->loaded->model, input, row);
-    if (!status)
-        cut_row_words(input, row);
-    return status;
 }
 
 /* ---- predicting ---- */
 
-static const TfcPort *text_port(const TfcProgram *program, const TfcTextInput *input)
+static const TfcPort *text_port(const TfcProgram *program, const TfcColumn *input)
 {
     for (int32_t i = 0; i < program->n_inputs; i++)
-        if (!strcmp(program->inputs[i].name, input->input))
+        if (!strcmp(program->inputs[i].name, input->row.input))
             return &program->inputs[i];
     return NULL;
 }
@@ -188,7 +165,7 @@ static int fill_batch(const TextRow *rows, int64_t n, int64_t first, Arena *aren
     return TFC_OK;
 }
 
-static int run_batch(TfcSession *session, const TfcTextInput *input, const TextBatch *batch,
+static int run_batch(TfcSession *session, const TfcColumn *input, const TextBatch *batch,
                      TfcWord *out)
 {
     TfcWord in[MOST_DIMS + MOST_INPUTS] = {{0}};
@@ -270,7 +247,7 @@ static int put_predicted(TfcSession *session, int64_t number, const TextBatch *b
     return prediction->ctc ? predicted_labels(session, prediction, arena, out) : TFC_OK;
 }
 
-static int predict_batch(TfcSession *session, const TfcTextInput *input, const TextBatch *batch,
+static int predict_batch(TfcSession *session, const TfcColumn *input, const TextBatch *batch,
                          Arena *arena, TfcPredicted *list)
 {
     const int64_t n = session->loaded->model->predictions->n;
@@ -288,7 +265,7 @@ static int predict_batch(TfcSession *session, const TfcTextInput *input, const T
     return status;
 }
 
-static int predict_rows(TfcSession *session, const TfcTextInput *input, const TextRow *rows,
+static int predict_rows(TfcSession *session, const TfcColumn *input, const TextRow *rows,
                         int64_t n_rows, const TfcPredicted **list)
 {
     const int64_t n = session->loaded->model->predictions->n;
@@ -321,7 +298,7 @@ static const TfcPredictions *text_predictions(const TfcModel *model)
     return predictions && predictions->text ? predictions : NULL;
 }
 
-static int encode_rows(TfcSession *session, const TfcTextInput *input, int64_t n,
+static int encode_rows(TfcSession *session, const TfcColumn *input, int64_t n,
                        const char *const *texts, const int64_t *lengths, TextRow *rows)
 {
     int status = texts_open(session->loaded);
@@ -331,7 +308,7 @@ static int encode_rows(TfcSession *session, const TfcTextInput *input, int64_t n
         const int64_t length = lengths ? lengths[i] : (int64_t)strlen(texts[i]);
         status = texts_check(NULL, texts[i], length);
         if (!status)
-            status = encode_row(session, input, texts[i], (size_t)length, &rows[i]);
+            status = encode_row(session, input, &(Line){texts[i], (size_t)length}, &rows[i]);
     }
     return status;
 }

@@ -85,44 +85,26 @@ static int take_texts(const JsonRecords *r, int32_t input, TfcWord *out)
     return arena_failed(r->arena) ? tfc_model_no_memory() : TFC_OK;
 }
 
-/* The ranges of an input's ids; NULL: memory ran out. */
-static const IdRange *ranges_of(const JsonRecords *r, const char *input, int64_t *n)
-{
-    IdRange *ranges = ARENA_ARRAY(r->arena, IdRange, r->model->n_ids + 1);
-    *n = 0;
-    for (int64_t i = 0; ranges && i < r->model->n_ids; i++)
-        if (!strcmp(r->model->ids[i].input, input))
-            ranges[(*n)++] = r->model->ids[i].range;
-    return ranges;
-}
-
 /* Appends the numbers of all records. lengths: of the dimension along which the input lies; NULL:
  * none. known: whether they are those of an input before. */
 static int read_numbers(const JsonRecords *r, int32_t input, int32_t *lengths, bool known,
                         TokenIds *values)
 {
-    const TfcPort *port = &r->encode->inputs[input];
-    CellNumbers numbers = {.input = port->name,
-                           .is_float = port->type != TFC_I32,
-                           .is_along = lengths != NULL,
-                           .width = columns_width(r->encode, port)};
-    numbers.ids.at = ranges_of(r, port->name, &numbers.ids.n);
-    if (!numbers.ids.at)
-        return tfc_model_no_memory();
+    const RowColumn *column = &r->model->columns[input].row;
     for (int64_t i = 0; i < r->n; i++) {
         const size_t before = values->count;
         RowFault fault;
-        if (!cell_read_numbers(&numbers, record_cell(r, i, input), values, &fault))
+        if (!cell_read(column, NULL, record_cell(r, i, input), values, NULL, &fault))
             return columns_fail(i, &fault);
         const size_t n = values->count - before;
-        const int64_t length = numbers.width ? (int64_t)n / numbers.width : 0;
+        const int64_t length = column->width ? (int64_t)n / column->width : 0;
         if (length > INT32_MAX)
             return tfc_model_no_memory();
         if (lengths && known && lengths[i] != length)
             return tfc_model_fail(TFC_ERROR_ARGUMENT,
                                   "record %lld: `%s` has %lld positions, and what shares its "
                                   "dimension %d: give both as many",
-                                  (long long)i, port->name, (long long)length, lengths[i]);
+                                  (long long)i, column->input, (long long)length, lengths[i]);
         if (lengths)
             lengths[i] = (int32_t)length;
     }

@@ -34,13 +34,12 @@ static const char *find_line(const char *text, int64_t number, size_t *length)
 
 static PairSide source_side(const TfcLoaded *loaded, const char *text, const TfcTranslation *t)
 {
-    const TfcText *rules = loaded->model->text;
-    int64_t first = rules->source_begin >= 0, last = rules->source_end >= 0;
+    const TextFrame *frame = &loaded->model->text->frame;
     PairSide side = {.tokenizer = loaded->source,
                      .ids = t->source,
                      .n = t->n_source,
-                     .first = first,
-                     .own = t->n_source - first - last};
+                     .first = frame->begin >= 0,
+                     .own = t->n_source - text_frame_size(frame)};
     side.text = find_line(text, t->line, &side.length);
     return side;
 }

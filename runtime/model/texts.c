@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "runtime/decode/continue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what every call begins with ---- */
@@ -68,7 +69,7 @@ static bool open_own(TfcLoaded *loaded)
     const TfcModel *model = loaded->model;
     bool ok = true;
     for (int64_t c = 0; ok && c < model->n_columns && c < MOST_COLUMNS; c++) {
-        const TfcVocabulary *own = model->columns[c].text ? model->columns[c].text->own : NULL;
+        const TfcVocabulary *own = model->columns[c].own;
         if (own && !loaded->own[c])
             loaded->own[c] = open_vocabulary(own);
         ok = !own || loaded->own[c];
@@ -115,36 +116,30 @@ int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
     return status;
 }
 
-bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *text, size_t length,
-                  TokenIds *ids)
+static void count_unknown(TfcSession *session, const Tokenizer *tokenizer, const int32_t *ids,
+                          size_t n)
 {
-    size_t before = ids->count;
-    if (!tokenizer_encode(tokenizer, text, length, ids))
+    if (n)
+        unknown_add(&session->unknown, ids, n, tokenizer_special(tokenizer).unk);
+}
+
+bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const TextFrame *frame,
+                  const Line *text, TokenIds *ids, size_t *own, RowFault *fault)
+{
+    const size_t first = ids->count + (frame->begin >= 0);
+    if (!text_frame_encode(frame, tokenizer, text, ids, own, fault))
         return false;
-    if (ids->count > before)
-        unknown_add(&session->unknown, ids->data + before, ids->count - before,
-                    tokenizer_special(tokenizer).unk);
+    count_unknown(session, tokenizer, ids->data + first, *own);
     return true;
 }
 
-int texts_encode_input(TfcSession *session, const Tokenizer *own, const TfcTextInput *input,
-                       const char *what, const char *text, size_t length, TokenIds *ids)
+int texts_fail(const char *what, const RowFault *fault)
 {
-    const TfcLoaded *loaded = session->loaded;
-    const Tokenizer *tokenizer = own ? own : input->of_source ? loaded->source : loaded->target;
-    if (!texts_push_special(ids, input->begin))
-        return tfc_model_no_memory();
-    const size_t before = ids->count;
-    if (!texts_encode(session, tokenizer, text, length, ids)) {
-        const char *problem = tokenizer_problem();
-        return problem ? tfc_model_fail(TFC_ERROR_ARGUMENT, "%s: %s", what, problem)
-                       : tfc_model_no_memory();
-    }
-    token_ids_join(ids, before, (int32_t)input->blank, (int32_t)input->mask);
-    const bool is_alone =
-        ids->count == before && input->begin < 0 && (input->end < 0 || input->is_target);
-    return texts_push_special(ids, is_alone ? input->alone : input->end) ? TFC_OK
-                                                                         : tfc_model_no_memory();
+    char place[40] = "";
+    if (fault->at)
+        snprintf(place, sizeof place, " byte %zu:", fault->at);
+    return fault->text[0] ? tfc_model_fail(TFC_ERROR_ARGUMENT, "%s:%s %s", what, place, fault->text)
+                          : tfc_model_no_memory();
 }
 
 int texts_need_one(const DecodeSettings *settings)
@@ -154,11 +149,6 @@ int texts_need_one(const DecodeSettings *settings)
                   : tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %d: a text is answered by one",
                                    settings->alternatives ? "alternatives" : "nbest",
                                    session_places(settings));
-}
-
-bool texts_push_special(TokenIds *ids, int64_t id)
-{
-    return id < 0 || token_ids_push(ids, (int32_t)id);
 }
 
 bool texts_next_line(TextLines *lines)
@@ -188,9 +178,7 @@ static int encode_prompt(TfcSession *session, const char *utf8, size_t length, T
         return problem ? tfc_model_fail(TFC_ERROR_ARGUMENT, "the prompt: %s", problem)
                        : tfc_model_no_memory();
     }
-    if (ids->count > before)
-        unknown_add(&session->unknown, ids->data + before, ids->count - before,
-                    tokenizer_special(loaded->target).unk);
+    count_unknown(session, loaded->target, ids->data + before, ids->count - before);
     return tfc_model_check_ids(loaded->model, loaded->model->target, ids->data,
                                (int64_t)ids->count);
 }

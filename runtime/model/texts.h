@@ -19,19 +19,13 @@ int texts_open(TfcLoaded *loaded);
  * `encodes`: whether the call needs a model with an encoder or one without. */
 int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
                 DecodeSettings *settings);
-/* Appends a text's ids, and counts the unknown ones among them. false: tokenizer_problem has the
- * reason; NULL: memory ran out. */
-bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const char *text, size_t length,
-                  TokenIds *ids);
-/* The same as the input takes a text, with the tokens around it. own: the input's tokenizer; NULL:
- * the source's or target's. what: the text, for messages. Returns a TfcStatus. */
-int texts_encode_input(TfcSession *session, const Tokenizer *own, const TfcTextInput *input,
-                       const char *what, const char *text, size_t length, TokenIds *ids);
+/* text_frame_encode, which also counts the unknown ones among the text's own tokens. */
+bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const TextFrame *frame,
+                  const Line *text, TokenIds *ids, size_t *own, RowFault *fault);
+/* The error of a text: "WHAT: …", with the byte that it is about, unless that is the whole. */
+int texts_fail(const char *what, const RowFault *fault);
 /* Refuses settings that ask for several results, in a call that returns one text. */
 int texts_need_one(const DecodeSettings *settings);
-/* Appends a special token, or nothing for -1, a token that the model lacks. false: memory ran
- * out. */
-bool texts_push_special(TokenIds *ids, int64_t id);
 
 /* TextLines: the lines of a text; begins with text and length, which its owner keeps.
  *   line, size   the line, without its newline and a return before it

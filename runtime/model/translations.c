@@ -2,6 +2,7 @@
  * translate does it; or records take the place of lines. */
 #include "runtime/model/columns.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Of a batch; results do not depend on them. */
@@ -29,31 +30,28 @@ typedef struct Translation {
     Arena *old; /* of the session's results, which may be what is given: freed at the end */
 } Translation;
 
-/* What a tokenizer did not encode; `of`: behind the number of the line. */
-static int text_refused(const Translation *t, const TextLine *line, const char *of)
+/* The error of a text that was not encoded; `of`: behind the number of the line. */
+static int text_refused(const Translation *t, const TextLine *line, const char *of,
+                        const RowFault *fault)
 {
-    const char *problem = tokenizer_problem();
-    return !problem ? tfc_model_no_memory()
-                    : tfc_model_fail(TFC_ERROR_ARGUMENT, "line %lld%s: %s",
-                                     (long long)(t->first + (line - t->lines) + 1), of, problem);
+    char what[60];
+    snprintf(what, sizeof what, "line %lld%s", (long long)(t->first + (line - t->lines) + 1), of);
+    return texts_fail(what, fault);
 }
 
-static int encode_line(Translation *t, const char *text, size_t length, TextLine *line)
+static int encode_line(Translation *t, const Line *text, TextLine *line)
 {
     const TfcLoaded *loaded = t->session->loaded;
-    const TfcText *rules = loaded->model->text;
+    RowFault fault;
+    size_t own;
     line->start = t->ids.count;
-    if (!texts_push_special(&t->ids, rules->source_begin))
-        return tfc_model_no_memory();
-    size_t before = t->ids.count;
-    if (!texts_encode(t->session, loaded->source, text, length, &t->ids))
-        return text_refused(t, line, "");
-    if (t->ids.count == before) {
+    if (!texts_encode(t->session, loaded->source, &loaded->model->text->frame, text, &t->ids, &own,
+                      &fault))
+        return text_refused(t, line, "", &fault);
+    if (!own) {
         t->ids.count = line->start;
         return TFC_OK;
     }
-    if (!texts_push_special(&t->ids, rules->source_end))
-        return tfc_model_no_memory();
     int64_t n = (int64_t)(t->ids.count - line->start), most = tfc_model_longest(loaded->model);
     line->n = (int32_t)n;
     return n <= most ? TFC_OK
@@ -74,7 +72,7 @@ static int encode_lines(Translation *t, const char *utf8, size_t length, Arena *
     while (!status && texts_next_line(&lines)) {
         TextLine *line = &t->lines[t->n++];
         line->ends = lines.ends;
-        status = encode_line(t, lines.line, lines.size, line);
+        status = encode_line(t, &(Line){lines.line, lines.size}, line);
     }
     const TfcModel *model = t->session->loaded->model;
     return status ? status
@@ -85,17 +83,20 @@ static int encode_prefix(Translation *t, const TextLines *text, TextLine *line)
 {
     const TfcLoaded *loaded = t->session->loaded;
     int64_t most = tfc_model_longest(loaded->model) - 1;
+    const Line words = {text->line, text->size};
+    RowFault fault;
+    size_t n;
     line->prefix = t->prefixes.count;
-    if (!texts_encode(t->session, loaded->target, text->line, text->size, &t->prefixes))
-        return text_refused(t, line, " of prefix_text");
-    int64_t n = (int64_t)(t->prefixes.count - line->prefix);
+    if (!texts_encode(t->session, loaded->target, &TEXT_UNFRAMED, &words, &t->prefixes, &n, &fault))
+        return text_refused(t, line, " of prefix_text", &fault);
     line->n_prefix = (int32_t)n;
-    return n <= most ? TFC_OK
-                     : tfc_model_fail(TFC_ERROR_ARGUMENT,
-                                      "line %lld of prefix_text has %lld tokens, the model takes "
-                                      "%lld at most",
-                                      (long long)(t->first + (line - t->lines) + 1), (long long)n,
-                                      (long long)most);
+    return (int64_t)n <= most
+               ? TFC_OK
+               : tfc_model_fail(TFC_ERROR_ARGUMENT,
+                                "line %lld of prefix_text has %lld tokens, the model takes "
+                                "%lld at most",
+                                (long long)(t->first + (line - t->lines) + 1), (long long)n,
+                                (long long)most);
 }
 
 /* How the lines' translations begin: as many lines. */

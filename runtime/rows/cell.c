@@ -1,4 +1,4 @@
-/* Reading cells: numbers, and labels. */
+/* Reading cells: texts, numbers, labels. */
 #include "runtime/rows/cell.h"
 
 #include "base/text.h"
@@ -6,9 +6,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* CellReader: a cell, and where its values go. */
+/* CellReader: a cell of a column, and where its values go. */
 typedef struct CellReader {
+    const RowColumn *column;
     const Line *cell;
     TokenIds *values;
     RowFault *fault;
@@ -34,28 +36,27 @@ static bool read_float(const CellReader *r, size_t at, const char *text)
     return push_value(r, bits);
 }
 
-bool cell_takes_integer(const CellNumbers *numbers, size_t at, int64_t element, int64_t integer,
+bool cell_takes_integer(const RowColumn *column, size_t at, int64_t element, int64_t integer,
                         RowFault *fault)
 {
-    const IdRange *broken = id_ranges_broken(&numbers->ids, element, (double)integer);
+    const IdRange *broken = id_ranges_broken(&column->ids, element, (double)integer);
     return !broken ||
            row_is_wrong(fault, at,
                         "%" PRId64 " is not from %" PRId64 " to %" PRId64 ", as `%s` must "
                         "be%s",
                         integer, broken->least < 0 ? 0 : broken->least, broken->below - 1,
-                        numbers->input, broken->least < 0 ? "; below 0 there is no label" : "");
+                        column->input, broken->least < 0 ? "; below 0 there is no label" : "");
 }
 
 /* The values of the cell begin at `first`. */
-static bool read_whole(const CellReader *r, const CellNumbers *numbers, size_t first, size_t at,
-                       const char *text)
+static bool read_whole(const CellReader *r, size_t first, size_t at, const char *text)
 {
     char *end;
     const double number = strtod(text, &end);
     if (*end || !(number >= INT32_MIN && number <= INT32_MAX) || number != rint(number))
         return row_is_wrong(r->fault, at, "'%s' is no integer of 32 bits", text);
     const int64_t element = (int64_t)(r->values->count - first);
-    return cell_takes_integer(numbers, at, element, (int64_t)number, r->fault) &&
+    return cell_takes_integer(r->column, at, element, (int64_t)number, r->fault) &&
            push_value(r, (int32_t)number);
 }
 
@@ -68,8 +69,7 @@ static bool parts_numbers(char c)
 }
 
 /* The number that begins at `at` and ends before `end`. */
-static bool read_number(const CellReader *r, const CellNumbers *numbers, size_t first, size_t at,
-                        size_t end)
+static bool read_number(const CellReader *r, size_t first, size_t at, size_t end)
 {
     char text[LONGEST_NUMBER + 1];
     if (end - at > LONGEST_NUMBER)
@@ -78,28 +78,28 @@ static bool read_number(const CellReader *r, const CellNumbers *numbers, size_t 
     text[end - at] = 0;
     if (strspn(text, "+-.0123456789eE") != end - at)
         return row_is_wrong(r->fault, at, "'%s' is no number", text);
-    return numbers->is_float ? read_float(r, at, text) : read_whole(r, numbers, first, at, text);
+    return r->column->kind == COLUMN_FLOATS ? read_float(r, at, text)
+                                            : read_whole(r, first, at, text);
 }
 
-bool cell_has_width(const CellNumbers *numbers, int64_t n, RowFault *fault)
+bool cell_has_width(const RowColumn *column, int64_t n, RowFault *fault)
 {
-    const int64_t width = numbers->width;
-    if (!numbers->is_along)
+    const int64_t width = column->width;
+    if (!column->is_along)
         return n == width ||
                row_is_wrong(fault, 0, "the cell has %" PRId64 " number%s, and `%s` takes %" PRId64,
-                            n, text_plural(n, "", "s"), numbers->input, width);
+                            n, text_plural(n, "", "s"), column->input, width);
     return (width ? n % width : n) == 0 ||
            row_is_wrong(fault, 0,
                         "the cell has %" PRId64 " numbers, and `%s` takes %" PRId64
                         " for each position",
-                        n, numbers->input, width);
+                        n, column->input, width);
 }
 
-bool cell_read_numbers(const CellNumbers *numbers, const Line *cell, TokenIds *values,
-                       RowFault *fault)
+static bool read_cell_numbers(const CellReader *r)
 {
-    const CellReader r = {cell, values, fault};
-    const size_t first = values->count;
+    const Line *cell = r->cell;
+    const size_t first = r->values->count;
     int depth = 0;
     bool ok = true, wants = false; /* wants: a comma, or nothing yet, is before */
     for (size_t at = 0; at < cell->length && ok;) {
@@ -108,11 +108,12 @@ bool cell_read_numbers(const CellNumbers *numbers, const Line *cell, TokenIds *v
         while (end < cell->length && !parts_numbers(cell->text[end]))
             end++;
         if (end > at)
-            ok = read_number(&r, numbers, first, at, end);
+            ok = read_number(r, first, at, end);
         else if (c == ']' && --depth < 0)
-            ok = row_is_wrong(fault, at, "a bracket ends that did not begin");
-        else if ((is_number_comma(c) && (wants || values->count == first)) || (c == ']' && wants))
-            ok = row_is_wrong(fault, at, "a number is missing before this");
+            ok = row_is_wrong(r->fault, at, "a bracket ends that did not begin");
+        else if ((is_number_comma(c) && (wants || r->values->count == first)) ||
+                 (c == ']' && wants))
+            ok = row_is_wrong(r->fault, at, "a number is missing before this");
         depth += c == '[';
         wants = end > at || c == ']'
                     ? false
@@ -120,37 +121,59 @@ bool cell_read_numbers(const CellNumbers *numbers, const Line *cell, TokenIds *v
         at = end > at ? end : at + 1;
     }
     if (ok && (depth || wants))
-        ok = row_is_wrong(fault, cell->length - 1,
+        ok = row_is_wrong(r->fault, cell->length - 1,
                           depth ? "a bracket does not end" : "a number is missing behind this");
-    return ok && cell_has_width(numbers, (int64_t)(values->count - first), fault);
+    return ok && cell_has_width(r->column, (int64_t)(r->values->count - first), r->fault);
 }
 
 /* ---- labels ---- */
 
-static bool read_label(const CellReader *r, const CellLabels *labels, size_t at, size_t length)
+static int32_t find_cell_label(const RowColumn *column, const char *text, size_t length)
 {
-    enum { MOST_SHOWN = 60 };
-    const char *text = r->cell->text + at;
-    const int32_t label = labels->find(labels->list, text, length);
-    if (label >= 0)
-        return push_value(r, labels->first + label);
-    return length ? row_is_wrong(r->fault, at, "'%.*s' is none of the %" PRId64 " labels of `%s`",
-                                 (int)(length < MOST_SHOWN ? length : MOST_SHOWN), text, labels->n,
-                                 labels->input)
-                  : row_is_wrong(r->fault, at, "the label of `%s` is empty", labels->input);
+    if (column->find)
+        return column->find(column->list, text, length);
+    for (int64_t i = 0; i < column->n_labels; i++)
+        if (strlen(column->labels[i]) == length && !memcmp(column->labels[i], text, length))
+            return (int32_t)i;
+    return -1;
 }
 
-bool cell_read_labels(const CellLabels *labels, const Line *cell, TokenIds *values, RowFault *fault)
+static bool read_label(const CellReader *r, size_t at, size_t length)
 {
-    const CellReader r = {cell, values, fault};
-    if (!labels->is_along)
-        return read_label(&r, labels, 0, cell->length);
+    enum { MOST_SHOWN = 60 };
+    const RowColumn *column = r->column;
+    const char *text = r->cell->text + at;
+    const int32_t label = find_cell_label(column, text, length);
+    if (label >= 0)
+        return push_value(r, (int32_t)column->first + label);
+    return length ? row_is_wrong(r->fault, at, "'%.*s' is none of the %" PRId64 " labels of `%s`",
+                                 (int)(length < MOST_SHOWN ? length : MOST_SHOWN), text,
+                                 column->n_labels, column->input)
+                  : row_is_wrong(r->fault, at, "the label of `%s` is empty", column->input);
+}
+
+static bool read_cell_labels(const CellReader *r)
+{
+    const Line *cell = r->cell;
+    if (!r->column->is_along)
+        return read_label(r, 0, cell->length);
     bool ok = true;
     for (size_t at = 0; at < cell->length && ok;) {
         const char *blank = memchr(cell->text + at, ' ', cell->length - at);
         const size_t end = blank ? (size_t)(blank - cell->text) : cell->length;
-        ok = end == at || read_label(&r, labels, at, end - at);
+        ok = end == at || read_label(r, at, end - at);
         at = end + 1;
     }
     return ok;
+}
+
+bool cell_read(const RowColumn *column, const Tokenizer *tokenizer, const Line *cell,
+               TokenIds *values, size_t *own, RowFault *fault)
+{
+    const CellReader reader = {column, cell, values, fault};
+    switch (column->kind) {
+    case COLUMN_TEXT: return text_frame_encode(&column->frame, tokenizer, cell, values, own, fault);
+    case COLUMN_LABELS: return read_cell_labels(&reader);
+    default: return read_cell_numbers(&reader);
+    }
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "runtime/data/batch.h"
+#include "runtime/rows/cell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,6 +219,79 @@ static void test_labels(void **state)
     assert_non_null(labels_parse(&f->diags, f->arena, lines_of(f, "a\nb c"), false));
 }
 
+/* A column as a compiled library has it, whose labels no table finds, reads what a table's does. */
+static void test_labels_inside(void **state)
+{
+    Fixture *f = *state;
+    const ColumnSpec spec = {
+        .input = "y", .kind = COLUMN_LABELS, .side = -1, .labels = f->labels, .first = 3};
+    RowColumn inside = column_row(&spec, NULL);
+    inside.find = NULL;
+    inside.list = NULL;
+    static const char *const cells[] = {"new york", "rome", "new", "", "romeo", "rome\0"};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        const Cell cell = {.text = {cells[i], i == 5 ? 5 : strlen(cells[i])}};
+        Ids found = {0}, scanned = {0};
+        RowFault by_find = {0}, by_scan = {0};
+        const bool ok = column_read(&spec, NULL, &cell, &found, &by_find);
+        assert_int_equal(ok, i < 2);
+        assert_int_equal(cell_read(&inside, NULL, &cell.text, &scanned, NULL, &by_scan), ok);
+        assert_string_equal(by_find.text, by_scan.text);
+        assert_int_equal(found.count, scanned.count);
+        if (ok)
+            assert_int_equal(found.data[0], scanned.data[0]);
+        ids_free(&found);
+        ids_free(&scanned);
+    }
+}
+
+/* What stands around texts of no token and of one: "before after". */
+static void test_frames(void **state)
+{
+    static const struct {
+        TextFrame frame;
+        TextEnds none, one;
+    } cases[] = {
+        {{.begin = 7, .end = 8, .alone = 9}, {7, 8}, {7, 8}},
+        {{.begin = -1, .end = 8, .alone = 9}, {-1, 8}, {-1, 8}},
+        {{.begin = -1, .end = -1, .alone = 9}, {-1, 9}, {-1, -1}},
+        {{.begin = -1, .end = 8, .alone = 9, .is_target = 1}, {-1, 9}, {-1, 8}},
+        {{.begin = 7, .end = -1, .alone = 9, .is_target = 1}, {7, -1}, {7, -1}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const TextEnds none = text_frame_ends(&cases[i].frame, 0),
+                       one = text_frame_ends(&cases[i].frame, 1);
+        assert_memory_equal(&none, &cases[i].none, sizeof none);
+        assert_memory_equal(&one, &cases[i].one, sizeof one);
+    }
+}
+
+/* A framed text that is cut keeps its end, and the words that begin before it. */
+static void test_cut(void **state)
+{
+    Fixture *f = *state;
+    const TextFrame frame = {.begin = 7, .end = 8, .alone = -1, .blank = -1, .mask = -1};
+    const Line text = {"a b a", 5};
+    const int32_t whole[] = {7, 4, 5, 4, 8}, cut[] = {7, 4, 8};
+    const Tokenizer *tokenizer = vocab_tokenizer(f->words);
+    Ids ids = {0}, firsts = {0};
+    RowFault fault = {0};
+    size_t own;
+    assert_true(text_frame_encode(&frame, tokenizer, &text, &ids, &own, &fault));
+    assert_int_equal(own, 3);
+    assert_int_equal(ids.count, 5);
+    assert_memory_equal(ids.data, whole, sizeof whole);
+    assert_true(text_frame_words(&frame, tokenizer, &text, ids.data, 5, &firsts, &fault));
+    assert_int_equal(firsts.count, 3);
+    assert_int_equal(firsts.data[2], 3);
+    text_frame_cut(&frame, ids.data, 3);
+    text_frame_cut_words(&frame, 3, 0, &firsts);
+    assert_memory_equal(ids.data, cut, sizeof cut);
+    assert_int_equal(firsts.count, 1);
+    ids_free(&ids);
+    ids_free(&firsts);
+}
+
 /* ---- rows ---- */
 
 enum { TEXT, TAGS, FRAMES, CLASS, OTHER, N_COLUMNS };
@@ -401,6 +475,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_cells, setup, teardown),
         cmocka_unit_test_setup_teardown(test_labels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_labels_inside, setup, teardown),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_batches, setup, teardown),
     };

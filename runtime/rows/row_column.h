@@ -1,0 +1,36 @@
+/* RowColumn: what a field of a record holds of an input of a model, and so how it becomes the
+ * input's values. The commands of tfc make it of a table's columns (runtime/data/column.h); a
+ * compiled library has it as constant data, so its numbers have 64 bits. */
+#ifndef RUNTIME_ROWS_ROW_COLUMN_H
+#define RUNTIME_ROWS_ROW_COLUMN_H
+
+#include "base/id_range.h"
+#include "runtime/rows/text_frame.h"
+
+typedef enum ColumnKind {
+    COLUMN_TEXT,     /* tokens of a vocabulary */
+    COLUMN_LABELS,   /* of a list: the cell is one or, along a dimension, words that are each one */
+    COLUMN_INTEGERS, /* numbers between blanks, commas or brackets, as the next */
+    COLUMN_FLOATS
+} ColumnKind;
+
+/* RowColumn: one input.
+ *   input             its name
+ *   kind              ColumnKind
+ *   is_along, width   1: it has `width` values for each position of a dimension; 0: `width` in all
+ *   frame             of a text
+ *   labels, n_labels  of labels: the list; the first is the value `first`
+ *   find, list        the number of a label in it, from 0, or -1; NULL: it is searched
+ *   ids               of integers: which the input takes, counted within the cell */
+typedef struct RowColumn {
+    const char *input;
+    int64_t kind, is_along, width;
+    TextFrame frame;
+    const char *const *labels;
+    int64_t n_labels, first;
+    int32_t (*find)(const void *list, const char *text, size_t length);
+    const void *list;
+    IdRanges ids;
+} RowColumn;
+
+#endif
