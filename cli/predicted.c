@@ -2,7 +2,7 @@
 #include "cli/predicted.h"
 
 #include "cli/cli.h"
-#include "runtime/model/predicted_search.h"
+#include "runtime/model/predicted_values.h"
 
 #include <unistd.h>
 

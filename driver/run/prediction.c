@@ -4,6 +4,7 @@
 #include "driver/run/evaluation.h"
 #include "passes/clone.h"
 #include "passes/pass.h"
+#include "runtime/model/predicted_values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -388,57 +389,42 @@ static void place_rows(const Predictor *p, const Corpus *corpus, Arena *arena, P
     }
 }
 
-/* Values of one prediction as floats: of a batch, and of a row's words. */
-typedef struct Taken {
+/* RowValues: the values of a row as floats, where the program has them otherwise. */
+typedef struct RowValues {
     float *values;
     int64_t room;
-} Taken;
+} RowValues;
 
-static float *taken_room(Taken *taken, int64_t n)
+/* The row's predicted values: in the program's, from `first` on, or copied. */
+static const float *row_floats(const Prediction *p, const TfcPort *port, const void *data,
+                               int64_t first, const Corpus *corpus, int64_t row, RowValues *copy)
 {
-    if (taken->room < n) {
-        taken->values = memory_resized(taken->values, (size_t)n * sizeof(float));
-        taken->room = n;
+    const int32_t *firsts = NULL;
+    const int64_t words = predicted_words(p, corpus, row, &firsts), n = row_values(p, corpus, row);
+    if (port->type == TFC_F32 && words < 0)
+        return (const float *)data + first;
+    if (copy->room < n || !copy->values) {
+        copy->room = n;
+        copy->values = memory_resized(copy->values, (size_t)(n + 1) * sizeof(float));
     }
-    return taken->values;
+    if (n)
+        predicted_take(port, data, first, p->width, words < 0 ? NULL : firsts, n / p->width,
+                       copy->values);
+    return copy->values;
 }
 
-static const float *as_floats(const TfcPort *port, const void *values, int64_t n, Taken *taken)
-{
-    if (port->type == TFC_F32)
-        return values;
-    float *floats = taken_room(taken, n);
-    for (int64_t i = 0; i < n; i++)
-        floats[i] = (float)((const int32_t *)values)[i];
-    return floats;
-}
-
-/* A row's values, of positions, as those that are predicted. */
-static const float *values_of_words(const Prediction *p, const Corpus *corpus, int64_t row,
-                                    const float *values, Taken *taken)
-{
-    const int32_t *firsts;
-    const int64_t n = predicted_words(p, corpus, row, &firsts);
-    float *own = n > 0 ? taken_room(taken, n * p->width) : NULL;
-    for (int64_t i = 0; i < n; i++)
-        memcpy(own + i * p->width, values + firsts[i] * p->width, (size_t)p->width * sizeof *own);
-    return own ? own : values;
-}
-
-/* taken: of the batch, and of a row. */
 static void take_batch(const Predictor *p, Exec *exec, const Corpus *corpus, const Batch *batch,
-                       Taken taken[2], PredictedRow *act, void *context)
+                       RowValues *copy, PredictedRow *act, void *context)
 {
     for (int k = 0; k < p->n; k++) {
-        const char *name = p->all[k].name;
-        const float *values = as_floats(&p->program->outputs[k], exec_output(exec, name),
-                                        exec_output_count(exec, name), &taken[0]);
+        const void *data = exec_output(exec, p->all[k].name);
+        int64_t at = 0;
         for (int64_t b = 0; b < batch->shape.rows; b++) {
             const int64_t row = batch->row[b];
             act(context, corpus, row, k,
-                values_of_words(&p->all[k], corpus, row, values, &taken[1]),
+                row_floats(&p->all[k], &p->program->outputs[k], data, at, corpus, row, copy),
                 row_values(&p->all[k], corpus, row));
-            values += computed_values(&p->all[k], corpus, row);
+            at += computed_values(&p->all[k], corpus, row);
         }
     }
 }
@@ -464,7 +450,7 @@ bool predictor_each(Predictor *p, Job *job, const Corpus *corpus, const Feed *fe
     const BatchOptions options = batches_of(p);
     Batches *batches = batches_new(corpus, &options, 0);
     Batch batch = {0};
-    Taken taken[2] = {{0}};
+    RowValues copy = {0};
     if (!p->exec)
         p->exec = exec_new(p->program, p->inference->store);
     bool ok = p->exec && feed_reserve(p->exec, p->program, feed, batches);
@@ -473,10 +459,9 @@ bool predictor_each(Predictor *p, Job *job, const Corpus *corpus, const Feed *fe
         feed_batch(p->exec, feed, &batch);
         ok = exec_run(p->exec);
         if (ok)
-            take_batch(p, p->exec, corpus, &batch, taken, act, context);
+            take_batch(p, p->exec, corpus, &batch, &copy, act, context);
     }
-    free(taken[0].values);
-    free(taken[1].values);
+    free(copy.values);
     batch_free(&batch);
     batches_free(batches);
     return ok || job_no_memory(job);

@@ -2,7 +2,7 @@
  * the words of a lexicon, as the session's last tfc_model_set_label_search says. */
 #include "runtime/model/predicted_labels.h"
 
-#include "runtime/model/predicted_search.h"
+#include "runtime/model/predicted_values.h"
 
 #include <string.h>
 

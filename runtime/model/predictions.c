@@ -1,6 +1,7 @@
 /* Predictions of texts: their tokens feed the function predict, as tfc predict feeds it with
  * lines. */
 #include "runtime/model/predicted_labels.h"
+#include "runtime/model/predicted_values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,20 +185,6 @@ static int run_batch(TfcSession *session, const TfcColumn *input, const TextBatc
     return session_run_function(session, TFC_PREDICT, in, out);
 }
 
-/* A copy of n values from `first` on as floats: the program's own may be gone with the next call of
- * any function. NULL: out of memory. */
-static float *copy_floats(const TfcPort *port, const void *data, int64_t first, int64_t n,
-                          Arena *arena)
-{
-    float *values = ARENA_ARRAY(arena, float, n + 1);
-    for (int64_t i = 0; values && i < n; i++)
-        values[i] = port->type == TFC_F32   ? ((const float *)data)[first + i]
-                    : port->type == TFC_F64 ? (float)((const double *)data)[first + i]
-                    : port->type == TFC_I32 ? (float)((const int32_t *)data)[first + i]
-                                            : (float)((const uint8_t *)data)[first + i];
-    return values;
-}
-
 static bool any_is_nan(const float *values, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -206,42 +193,37 @@ static bool any_is_nan(const float *values, int64_t n)
     return false;
 }
 
-/* Leaves the values and ids of the words' first tokens, in their order. False: out of memory. */
-static bool keep_words(const TokenIds *firsts, int64_t width, float *values, Arena *arena,
-                       TfcPredicted *out)
+/* The ids of a row's positions, or of its words' first tokens. NULL: memory ran out. */
+static const int32_t *position_ids(const int32_t *fed, const TokenIds *words, Arena *arena)
 {
-    int32_t *ids = ARENA_ARRAY(arena, int32_t, (int64_t)firsts->count + 1);
-    for (size_t i = 0; ids && i < firsts->count; i++) {
-        ids[i] = out->ids[firsts->data[i]];
-        memmove(values + (int64_t)i * width, values + firsts->data[i] * width,
-                (size_t)width * sizeof *values);
-    }
-    out->ids = ids;
-    out->positions = (int64_t)firsts->count;
-    return ids != NULL;
+    int32_t *ids = words ? ARENA_ARRAY(arena, int32_t, (int64_t)words->count + 1) : NULL;
+    for (size_t i = 0; ids && i < words->count; i++)
+        ids[i] = fed[words->data[i]];
+    return words ? ids : fed;
 }
 
-/* What a prediction gives of row `row` of a batch, whose tokens begin at `at`. */
+/* What a prediction gives of row `row` of a batch, whose tokens begin at `at`. The values are a
+ * copy: the program's own may be gone with the next call of any function. */
 static int put_predicted(TfcSession *session, int64_t number, const TextBatch *batch, int64_t row,
                          int64_t at, const void *data, Arena *arena, TfcPredicted *out)
 {
-    const TfcPrediction *prediction = &session->loaded->model->predictions->all[number];
+    const TfcPredictions *predictions = session->loaded->model->predictions;
+    const TfcPrediction *prediction = &predictions->all[number];
     const TfcPort *port = &session_program(session, TFC_PREDICT)->outputs[number];
-    const bool by_words = session->loaded->model->predictions->text->by_words &&
-                          prediction->positions && !prediction->ctc;
-    const int64_t positions = prediction->positions ? batch->lengths[row] : 1,
-                  n = positions * prediction->width,
+    const bool by_words = predictions->text->by_words && prediction->positions && !prediction->ctc;
+    const TokenIds *words = by_words ? &batch->texts[batch->place[row]].firsts : NULL;
+    const int64_t n = words                   ? (int64_t)words->count
+                      : prediction->positions ? batch->lengths[row]
+                                              : 1,
                   first = (prediction->positions ? at : row) * prediction->width;
-    float *values = copy_floats(port, data, first, n, arena);
-    *out = (TfcPredicted){.values = values,
-                          .positions = positions,
-                          .ids = prediction->positions ? batch->fed + at : NULL};
-    if (!values)
+    float *values = ARENA_ARRAY(arena, float, n * prediction->width + 1);
+    *out = (TfcPredicted){.values = values, .positions = n};
+    if (prediction->positions)
+        out->ids = position_ids(batch->fed + at, words, arena);
+    if (arena_failed(arena))
         return tfc_model_no_memory();
-    if (by_words &&
-        !keep_words(&batch->texts[batch->place[row]].firsts, prediction->width, values, arena, out))
-        return tfc_model_no_memory();
-    if (any_is_nan(values, out->positions * prediction->width))
+    predicted_take(port, data, first, prediction->width, words ? words->data : NULL, n, values);
+    if (any_is_nan(values, n * prediction->width))
         return tfc_model_fail(TFC_ERROR_NUMBER, "the prediction %s is not a number",
                               prediction->name);
     return prediction->ctc ? predicted_labels(session, prediction, arena, out) : TFC_OK;

@@ -23,8 +23,8 @@ static bool refuse_tokens(RowFault *fault)
     return problem ? row_is_wrong(fault, 0, "%s", problem) : row_has_no_memory(fault);
 }
 
-bool text_frame_encode(const TextFrame *frame, const Tokenizer *tokenizer, const Line *text, TokenIds *ids,
-                       size_t *own, RowFault *fault)
+bool text_frame_encode(const TextFrame *frame, const Tokenizer *tokenizer, const Line *text,
+                       TokenIds *ids, size_t *own, RowFault *fault)
 {
     if (!push_end(ids, (int32_t)frame->begin, fault))
         return false;
@@ -45,14 +45,15 @@ static bool refuse_word(const Line *text, size_t at, RowFault *fault)
     enum { MOST_SHOWN = 60 };
     const char *word = text->text + at, *blank = memchr(word, ' ', text->length - at);
     const size_t length = blank ? (size_t)(blank - word) : text->length - at;
-    return row_is_wrong(fault, at,
-                        "the vocabulary gives '%.*s' no token of its own, at which its label could stand: change the "
-                        "word, or take another vocabulary",
-                        (int)(length < MOST_SHOWN ? length : MOST_SHOWN), word);
+    return row_is_wrong(
+        fault, at,
+        "the vocabulary gives '%.*s' no token of its own, at which its label could stand: change the "
+        "word, or take another vocabulary",
+        (int)(length < MOST_SHOWN ? length : MOST_SHOWN), word);
 }
 
-bool text_frame_words(const TextFrame *frame, const Tokenizer *tokenizer, const Line *text, const int32_t *row,
-                      int64_t n, TokenIds *firsts, RowFault *fault)
+bool text_frame_words(const TextFrame *frame, const Tokenizer *tokenizer, const Line *text,
+                      const int32_t *row, int64_t n, TokenIds *firsts, RowFault *fault)
 {
     const int32_t before = frame->begin >= 0;
     const int64_t own = n - text_frame_size(frame);

@@ -32,12 +32,12 @@ static inline int64_t text_frame_size(const TextFrame *frame)
 
 /* Appends the tokens of a text with those around them. *own: how many are its own; NULL: not
  * wanted. False: *fault has the reason; what was appended by then stays. */
-bool text_frame_encode(const TextFrame *frame, const Tokenizer *tokenizer, const Line *text, TokenIds *ids,
-                       size_t *own, RowFault *fault);
+bool text_frame_encode(const TextFrame *frame, const Tokenizer *tokenizer, const Line *text,
+                       TokenIds *ids, size_t *own, RowFault *fault);
 /* Appends which of a row's n ids, those of text_frame_encode, are the first of a word
  * (token_firsts). False: memory ran out, or a word has no token of its own; *fault says so. */
-bool text_frame_words(const TextFrame *frame, const Tokenizer *tokenizer, const Line *text, const int32_t *row,
-                      int64_t n, TokenIds *firsts, RowFault *fault);
+bool text_frame_words(const TextFrame *frame, const Tokenizer *tokenizer, const Line *text,
+                      const int32_t *row, int64_t n, TokenIds *firsts, RowFault *fault);
 /* Sets the end of a row that is no target, of which `keep` ids are left. */
 void text_frame_cut(const TextFrame *frame, int32_t *row, int64_t keep);
 /* Removes from the end of `firsts`, which keeps `from` of them, the words that begin behind the own
