@@ -106,8 +106,9 @@ static bool make_driver(Driver *driver, Arena *arena)
     return !arena_failed(arena);
 }
 
-/* Gathers tokens whose logits nobody reads, of the first searches: at most `most` each,
- * as many in all as the stepper takes at once. */
+/* Gathers tokens whose logits nobody reads, of the first searches: at most `most` each, as many in
+ * all as the stepper takes at once. A text is cut at its own multiples of that, so that what it
+ * gives does not depend on the others; one whose piece finds no room waits. */
 static void gather_unread(Driver *driver, int32_t n_searches, int32_t most)
 {
     const int32_t most_fed = driver->stepper->most_fed;
@@ -115,10 +116,10 @@ static void gather_unread(Driver *driver, int32_t n_searches, int32_t most)
     driver->n_rows = 0;
     for (int32_t i = 0; i < n_searches && n_tokens < most_fed; i++) {
         Search *search = &driver->searches[i];
-        const int32_t left = most_fed - n_tokens, unread = search_unread(search);
-        const int32_t wanted = unread < most ? unread : most, n = wanted < left ? wanted : left;
-        const int32_t row = driver->n_rows;
-        if (!n)
+        const int32_t piece = most_fed - search_read(search) % most_fed,
+                      unread = search_unread(search), wanted = unread < most ? unread : most,
+                      n = wanted < piece ? wanted : piece, row = driver->n_rows;
+        if (!n || n > most_fed - n_tokens)
             continue;
         driver->sentence[row] = i / driver->each;
         driver->slot[row] = search->live[0].slot;
@@ -155,10 +156,12 @@ static int32_t count_shared(const Driver *driver)
 /* A beginning that is worth a step of its own. */
 enum { LEAST_SHARED = 16 };
 
-/* What all prompts begin with is fed once, and copied. */
+/* What all prompts begin with is fed once, and copied: whole pieces, if it matters where a text is
+ * cut. */
 static bool feed_shared(Driver *driver)
 {
-    const int32_t shared = count_shared(driver);
+    const int32_t all = count_shared(driver),
+                  shared = driver->stepper->many ? all - all % driver->stepper->most_fed : all;
     bool ok = true;
     if (shared < LEAST_SHARED)
         return true;
@@ -186,22 +189,28 @@ static bool feed_unread(Driver *driver)
     return ok;
 }
 
+/* Gathers the next tokens of all hypotheses, with known tokens behind those of a search with one
+ * hypothesis: as many as its own prefix has, at most as many as have room for logits. A search for
+ * which no room is left waits. */
 static void gather_rows(Driver *driver)
 {
-    int32_t n_tokens = 0, left = stepper_most_tokens(driver->stepper->vocab);
+    const int32_t most = stepper_most_tokens(driver->stepper->vocab);
+    int32_t n_tokens = 0, left = most;
     driver->n_rows = 0;
     for (int32_t i = 0; i < driver->n; i++) {
         Search *search = &driver->searches[i];
+        const int32_t all = search->n_live == 1 ? search_known(search, driver->settings) : 0,
+                      known = all < most ? all : most;
+        if (known > left)
+            continue;
+        left -= known;
         for (int32_t live = 0; live < search->n_live; live++) {
             int32_t row = driver->n_rows++;
             driver->sentence[row] = i / driver->each;
             driver->slot[row] = search->live[live].slot;
             driver->tokens[n_tokens++] = search->live[live].token;
-            int32_t known = search->n_live == 1 ? search_known(search, driver->settings) : 0;
-            known = known < left ? known : left;
             for (int32_t k = 0; k < known; k++)
                 driver->tokens[n_tokens++] = search_known_token(search, k);
-            left -= known;
             driver->fed[row] = 1 + known;
             driver->rows[row] = (Row){search, live, n_tokens};
         }

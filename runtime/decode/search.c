@@ -18,6 +18,7 @@ void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
     search->fed = search->length = 0;
     if (settings->bos < 0 && search->prompt.n)
         search->live[0].token = search->prompt.ids[search->fed++];
+    search->begun = search->fed;
     if (search->longest < search->prefix.n)
         search->longest = search->prefix.n;
     search->nodes.count = search->ended.count = 0;
@@ -25,6 +26,8 @@ void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
 
 /* The prompt but for its last token, behind what is to be fed before it. */
 int32_t search_unread(const Search *search) { return search->prompt.n - search->fed; }
+
+int32_t search_read(const Search *search) { return search->fed - search->begun; }
 
 int32_t search_unread_token(const Search *search, int32_t i)
 {

@@ -32,7 +32,8 @@ typedef struct Search {
     int32_t n_live, width; /* width: slots it owns, from first_slot */
     int32_t first_slot;
     Tokens prompt, prefix;
-    int32_t fed;    /* prompt tokens read: fed, or in live[0].token */
+    int32_t fed;    /* prompt tokens read: fed, or in live[0].token … */
+    int32_t begun;  /* of these before anything was fed */
     int32_t length; /* tokens chosen by each live hypothesis */
     int32_t longest;
     int32_t rank;   /* of the token after the prefix, by probability, from 0; -1: any token */
@@ -51,9 +52,10 @@ typedef VEC(SlotCopy) SlotCopies;
  * number. The arena may be one that fails: the caller checks arena_failed after each call. */
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena);
 /* The unread tokens: all but the last of bos and the prompt's tokens. They are fed before the first
- * search_examine, without computing logits. search_unread: how many are left; search_unread_token:
- * the i-th of these; search_fed: the next n were fed. */
+ * search_examine, without computing logits. search_unread: how many are left; search_read: how many
+ * were fed; search_unread_token: the i-th that is left; search_fed: the next n were fed. */
 int32_t search_unread(const Search *search);
+int32_t search_read(const Search *search);
 int32_t search_unread_token(const Search *search, int32_t i);
 void search_fed(Search *search, int32_t n);
 /* How many tokens of the prefix follow the one to be fed next; 0 if several samples are drawn. Only

@@ -59,14 +59,13 @@ typedef struct Stepper {
     bool (*begin)(void *self, const Sources *sources, int32_t n_slots);
     /* For each r < n, feeds the next counts[r] >= 1 tokens to slot[r], which belongs to
      * sentence[r]. No slot twice. counts NULL: one token each. Returns logits [tokens fed, vocab],
-     * valid until the next call. NULL: memory ran out, and nothing was fed; with an ensemble
-     * (stepper_mean.h) only `begin` or `free` may follow. */
+     * valid until the next call. NULL: memory ran out, and nothing was fed. */
     const float *(*step)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                          const int32_t *counts, const int32_t *tokens);
     /* As step, but computes no logits. false: as NULL above. */
     bool (*feed)(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                  const int32_t *counts, const int32_t *tokens);
-    /* Makes slot `to` a copy of slot `from`. */
+    /* Makes slot `to` a copy of slot `from` (slots_copy). */
     void (*copy)(void *self, int32_t from, int32_t to);
     void (*free)(void *self);
     /* NULL: every step gives logits of the whole vocabulary. Else to be called before each `begin`,
@@ -74,6 +73,19 @@ typedef struct Stepper {
      * logits. False: memory ran out. */
     bool (*choose)(void *self, const TokenNeeds *needs, ChosenTokens *out);
     const struct ShortlistCalls *calls; /* with `choose`: what decodes (decode.h) */
+    int32_t many; /* slots_many; of an ensemble, 1 if some member has two orders */
+
+    /* What a slot remembers is one record (slots.h). `length`: tokens fed to it. `roll_back`:
+     * slots_roll_back; feeding again what it dropped gives the same bits, if tokens of `many` or
+     * more are cut as before. `bytes` and `save`: the record as bytes, which `restore` puts into
+     * any slot of a stepper over the same programs, as a text of a sentence with the same source.
+     * `restore` is false if memory ran out or the bytes are of other programs; then the slot is as
+     * it was, but an ensemble's is empty. */
+    int32_t (*length)(void *self, int32_t slot);
+    int32_t (*roll_back)(void *self, int32_t slot, int32_t length);
+    size_t (*bytes)(void *self, int32_t slot);
+    void (*save)(void *self, int32_t slot, void *to);
+    bool (*restore)(void *self, int32_t slot, int32_t sentence, const void *from, size_t bytes);
 } Stepper;
 
 #endif

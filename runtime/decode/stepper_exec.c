@@ -1,12 +1,9 @@
-/* Encoding once a sentence, then one decode_step a token, or for many where they are known.
- * Hypotheses of one sentence share its memory by pointing at the same tokens; each has its own
- * slot in the caches (caches.h). */
+/* Encoding once a sentence, then one decode_step a token, or for many where they are known. What a
+ * hypothesis remembers is its slot's record (slots.h). */
 #include "runtime/decode/stepper_exec.h"
 
-#include "runtime/decode/caches.h"
 #include "runtime/decode/decode.h"
-#include "runtime/decode/rings.h"
-#include "runtime/exec/size.h"
+#include "runtime/decode/slots.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -14,35 +11,14 @@
 
 enum { FIRST_CAPACITY = 32 };
 
-/* A ragged dimension that encode has, too, such as the source's: its number in both programs. */
-typedef struct SourceDim {
-    int step, encode;
-    const TfcDim *sentences;            /* lengths and places of the sentences, as encoded */
-    int32_t *rows_length, *rows_offset; /* those of the sentences of a step's rows */
-} SourceDim;
-
-/* Output of encode that is an input of decode_step. */
-typedef struct Memory {
-    const char *name;
-    bool per_sentence; /* [B, …], none ragged: rows are gathered for each hypothesis */
-    size_t row_bytes;
-    void *rows;
-    const void *encoded;
-} Memory;
-
 typedef struct ExecStepper {
     StepperPrograms programs;
     Exec *encode, *step;
-    int dim_rows, dim_new, dim_past;
+    int dim_rows, dim_new;
     int dim_encode_rows;               /* of an encode that reads nothing; else -1 */
     int dim_chosen, dim_encode_chosen; /* of a shortlist's ids; -1: there is none */
     ExecDim *room;                     /* the shape that the step's slab is planned for */
-    Memory *memories;
-    int n_memories;
-    SourceDim *sources;
-    int n_sources;
-    SlotCaches caches;
-    Rings rings;
+    Slots slots;
 
     /* tokens that one step has room for beside one a slot */
     int32_t most_new;
@@ -53,15 +29,6 @@ typedef struct ExecStepper {
     int32_t *fed, n_fed_room; /* ids of the tokens of a step */
 } ExecStepper;
 
-/* Bytes of one element of the leading dimensions: the product of the rest. */
-static size_t inner_bytes(const TfcShape *shape, int from, TfcType type)
-{
-    size_t bytes = element_info(type)->bytes;
-    for (int i = from; i < shape->rank; i++)
-        bytes *= (size_t)shape->dims[i].size;
-    return bytes;
-}
-
 static const TfcPort *stepper_port(const TfcPort *ports, int n, const char *name)
 {
     for (int i = 0; i < n; i++)
@@ -70,54 +37,29 @@ static const TfcPort *stepper_port(const TfcPort *ports, int n, const char *name
     return NULL;
 }
 
-/* The ragged dimension of a shape, or -1. */
-static int ragged_dim(const TfcProgram *program, const TfcShape *shape)
+static bool stepper_grow(int32_t **list, int32_t *room, int64_t n)
 {
-    for (int i = 0; i < shape->rank; i++)
-        if (shape->dims[i].dim >= 0 && program->dims[shape->dims[i].dim].batch >= 0)
-            return shape->dims[i].dim;
-    return -1;
-}
-
-static bool stepper_grow(void *array, size_t count, size_t size)
-{
-    void *grown = realloc(*(void **)array, count ? count * size : 1);
+    if (n <= *room)
+        return true;
+    int32_t *grown = realloc(*list, (size_t)n * sizeof *grown);
     if (!grown)
         return false;
-    *(void **)array = grown;
+    *list = grown;
+    *room = (int32_t)n;
     return true;
 }
 
-/* A step in which rows with many new positions go their own way has a dimension of such rows. */
-static int32_t most_fed_of(const TfcProgram *step)
-{
-    for (int32_t i = 0; i < step->n_dims; i++)
-        if (step->dims[i].formula.least > 0)
-            return STEPPER_MOST_FED_LATENT;
-    return STEPPER_MOST_FED;
-}
-
-static void set_room(ExecStepper *s, int dim, int64_t longest, int64_t total)
-{
-    if (dim < 0)
-        return;
-    s->room[dim] = (ExecDim){longest, total};
-    s->room[s->programs.decode_step->dims[dim].batch] =
-        (ExecDim){s->caches.n_slots, s->caches.n_slots};
-}
-
-/* Plans the step once for all that the caches have room for, and not again at every token. */
+/* Plans the step once for all that the slots have room for, and not again at every token. */
 static bool reserve_step(ExecStepper *s)
 {
-    const int64_t slots = s->caches.n_slots;
+    const int64_t slots = s->slots.n_slots;
     if (s->dim_rows >= 0)
         s->room[s->dim_rows] = (ExecDim){slots, slots};
-    set_room(s, s->dim_new, 1 + s->most_new, slots + s->most_new);
-    set_room(s, s->dim_past, s->caches.capacity, slots * s->caches.capacity);
-    for (int i = 0; i < s->n_sources; i++) {
-        const int64_t longest = s->sources[i].sentences ? s->sources[i].sentences->extent : 0;
-        set_room(s, s->sources[i].step, longest, slots * longest);
+    if (s->dim_new >= 0) {
+        s->room[s->dim_new] = (ExecDim){1 + s->most_new, slots + s->most_new};
+        s->room[s->programs.decode_step->dims[s->dim_new].batch] = (ExecDim){slots, slots};
     }
+    slots_shape(&s->slots, s->room);
     if (s->dim_chosen >= 0)
         s->room[s->dim_chosen] = (ExecDim){s->batch.chosen.n, s->batch.chosen.n};
     return exec_reserve(s->step, s->room, 1);
@@ -127,13 +69,12 @@ static bool reserve_step(ExecStepper *s)
  * each. */
 static bool reserve_tokens(ExecStepper *s, int64_t longest, int32_t more)
 {
-    int64_t capacity = s->caches.capacity;
+    int64_t capacity = s->slots.capacity;
     while (capacity < longest)
         capacity *= 2;
-    bool fits = capacity == s->caches.capacity && more <= s->most_new;
-    if (fits)
+    if (capacity == s->slots.capacity && more <= s->most_new)
         return true;
-    if (capacity > INT32_MAX || !caches_reserve(&s->caches, s->caches.n_slots, (int32_t)capacity))
+    if (capacity > INT32_MAX || !slots_grow(&s->slots, (int32_t)capacity))
         return false;
     if (more > s->most_new) {
         const int32_t twice = 2 * s->most_new;
@@ -142,23 +83,14 @@ static bool reserve_tokens(ExecStepper *s, int64_t longest, int32_t more)
     return reserve_step(s);
 }
 
-static bool reserve_rows(ExecStepper *s, int32_t n)
+static bool reserve_ones(ExecStepper *s, int32_t n)
 {
-    if (n <= s->n_rows_room)
-        return true;
-    size_t rows = (size_t)n;
-    bool ok = caches_reserve_rows(&s->caches, n) && stepper_grow(&s->ones, rows, 4);
-    for (int i = 0; ok && i < s->n_sources; i++)
-        ok = stepper_grow(&s->sources[i].rows_length, rows, 4) &&
-             stepper_grow(&s->sources[i].rows_offset, rows, 4);
-    for (int32_t r = 0; ok && r < n; r++)
-        s->ones[r] = 1;
-    for (int i = 0; ok && i < s->n_memories; i++)
-        if (s->memories[i].per_sentence)
-            ok = stepper_grow(&s->memories[i].rows, rows, s->memories[i].row_bytes);
-    if (ok)
-        s->n_rows_room = n;
-    return ok;
+    int32_t had = s->n_rows_room;
+    if (!stepper_grow(&s->ones, &s->n_rows_room, n))
+        return false;
+    for (; had < n; had++)
+        s->ones[had] = 1;
+    return true;
 }
 
 /* Without an input encode gives one row, as which all texts begin. */
@@ -171,13 +103,7 @@ static bool encode_sources(ExecStepper *s, const Sources *sources)
         exec_set_dim(s->encode, s->dim_encode_chosen, s->batch.chosen.n);
         exec_input(s->encode, s->programs.shortlist->input, s->batch.list);
     }
-    if (!exec_run(s->encode))
-        return false;
-    for (int i = 0; i < s->n_memories; i++)
-        s->memories[i].encoded = exec_output(s->encode, s->memories[i].name);
-    for (int i = 0; i < s->n_sources; i++)
-        s->sources[i].sentences = &exec_dims(s->encode)[s->sources[i].encode];
-    return true;
+    return exec_run(s->encode);
 }
 
 static bool stepper_begin(void *self, const Sources *sources, int32_t n_slots)
@@ -185,10 +111,9 @@ static bool stepper_begin(void *self, const Sources *sources, int32_t n_slots)
     ExecStepper *s = self;
     const bool reads = s->dim_encode_rows < 0,
                encodes = s->encode && (!reads || (sources && sources->n));
-    return caches_fit(n_slots, FIRST_CAPACITY) && reserve_rows(s, n_slots) &&
+    return slots_fit(n_slots, FIRST_CAPACITY) && reserve_ones(s, n_slots) &&
            (!encodes || encode_sources(s, reads ? sources : NULL)) &&
-           caches_begin(&s->caches, encodes, n_slots, FIRST_CAPACITY) &&
-           rings_begin(&s->rings, s->caches.n_slots) && reserve_step(s);
+           slots_begin(&s->slots, encodes, n_slots, FIRST_CAPACITY) && reserve_step(s);
 }
 
 static bool stepper_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
@@ -205,38 +130,12 @@ static bool find_ids(ExecStepper *s, const int32_t **tokens, int64_t n)
 {
     if (!s->programs.shortlist)
         return true;
-    if (n > s->n_fed_room) {
-        if (!stepper_grow(&s->fed, (size_t)n, sizeof(int32_t)))
-            return false;
-        s->n_fed_room = (int32_t)n;
-    }
+    if (!stepper_grow(&s->fed, &s->n_fed_room, n))
+        return false;
     for (int64_t i = 0; i < n; i++)
         s->fed[i] = s->batch.list[(*tokens)[i]];
     *tokens = s->fed;
     return true;
-}
-
-static void feed_memories(ExecStepper *s, int32_t n, const int32_t *sentence)
-{
-    for (int i = 0; i < s->n_memories; i++) {
-        Memory *memory = &s->memories[i];
-        if (memory->per_sentence)
-            for (int32_t r = 0; r < n; r++)
-                memcpy((char *)memory->rows + (size_t)r * memory->row_bytes,
-                       (const char *)memory->encoded + (size_t)sentence[r] * memory->row_bytes,
-                       memory->row_bytes);
-        exec_input(s->step, memory->name, memory->per_sentence ? memory->rows : memory->encoded);
-    }
-}
-
-/* Rows of one sentence lie at the same place. */
-static void set_source(ExecStepper *s, SourceDim *dim, int32_t n, const int32_t *sentence)
-{
-    for (int32_t r = 0; r < n; r++) {
-        dim->rows_length[r] = dim->sentences->length[sentence[r]];
-        dim->rows_offset[r] = dim->sentences->offset[sentence[r]];
-    }
-    exec_set_ragged(s->step, dim->step, n, dim->rows_length, dim->rows_offset);
 }
 
 /* Runs the step by `run`. */
@@ -244,11 +143,11 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
                         const int32_t *counts, const int32_t *tokens, bool (*run)(Exec *exec))
 {
     int64_t longest = 0, total = 0;
-    if (!reserve_rows(s, n))
+    if (!reserve_ones(s, n))
         return false;
     counts = counts ? counts : s->ones;
     for (int32_t r = 0; r < n; r++) {
-        const int64_t length = (int64_t)s->caches.length[slot[r]] + counts[r];
+        const int64_t length = (int64_t)s->slots.list[slot[r]].length + counts[r];
         longest = length > longest ? length : longest;
         total += counts[r];
     }
@@ -260,18 +159,12 @@ static bool stepper_run(ExecStepper *s, int32_t n, const int32_t *sentence, cons
         exec_set_dim(s->step, s->dim_chosen, s->batch.chosen.n);
     if (s->dim_new >= 0)
         exec_set_ragged(s->step, s->dim_new, n, counts, NULL);
-    caches_feed(&s->caches, n, sentence, slot, counts);
-    for (int i = 0; i < s->n_sources; i++)
-        set_source(s, &s->sources[i], n, sentence);
-    feed_memories(s, n, sentence);
+    slots_load(&s->slots, n, sentence, slot, counts);
     exec_input(s->step, s->programs.target, tokens);
-    rings_load(&s->rings, n, slot);
-    if (run(s->step)) {
-        rings_store(&s->rings, n, slot);
-        return true;
-    }
-    caches_take_back(&s->caches, n, slot, counts);
-    return false;
+    if (!run(s->step))
+        return false;
+    slots_store(&s->slots, n, slot, counts);
+    return true;
 }
 
 static const float *stepper_step(void *self, int32_t n, const int32_t *sentence,
@@ -289,11 +182,45 @@ static bool stepper_feed(void *self, int32_t n, const int32_t *sentence, const i
     return stepper_run(self, n, sentence, slot, counts, tokens, exec_run_state);
 }
 
+static int32_t stepper_length(void *self, int32_t slot)
+{
+    const ExecStepper *s = self;
+    return s->slots.list[slot].length;
+}
+
+static int32_t stepper_roll_back(void *self, int32_t slot, int32_t length)
+{
+    ExecStepper *s = self;
+    return slots_roll_back(&s->slots, slot, length);
+}
+
 static void stepper_copy(void *self, int32_t from, int32_t to)
 {
     ExecStepper *s = self;
-    caches_copy(&s->caches, from, to);
-    rings_copy(&s->rings, from, to);
+    slots_copy(&s->slots, from, to);
+}
+
+static size_t stepper_bytes(void *self, int32_t slot)
+{
+    const ExecStepper *s = self;
+    return slots_bytes(&s->slots, slot);
+}
+
+static void stepper_save(void *self, int32_t slot, void *to)
+{
+    const ExecStepper *s = self;
+    slots_save(&s->slots, slot, to);
+}
+
+static bool stepper_restore(void *self, int32_t slot, int32_t sentence, const void *from,
+                            size_t bytes)
+{
+    ExecStepper *s = self;
+    const int32_t length = slots_saved_length(&s->slots, sentence, from, bytes);
+    if (length < 0 || !reserve_tokens(s, length, 0))
+        return false;
+    slots_restore(&s->slots, slot, sentence, from);
+    return true;
 }
 
 static void free_stepper(void *self)
@@ -302,39 +229,11 @@ static void free_stepper(void *self)
     exec_free(s->encode);
     exec_free(s->step);
     shortlist_free_batch(&s->batch);
-    caches_free(&s->caches);
-    rings_free(&s->rings);
-    for (int i = 0; i < s->n_memories; i++)
-        free(s->memories[i].rows);
-    for (int i = 0; i < s->n_sources; i++) {
-        free(s->sources[i].rows_length);
-        free(s->sources[i].rows_offset);
-    }
-    void *arrays[] = {s->memories, s->sources, s->ones, s->room, s->fed};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        free(arrays[i]);
+    slots_free(&s->slots);
+    free(s->ones);
+    free(s->room);
+    free(s->fed);
     free(s);
-}
-
-/* Finds the inputs of decode_step that encode gives, and their dimensions. */
-static bool find_memories(ExecStepper *s)
-{
-    const TfcProgram *step_program = s->programs.decode_step, *encode = s->programs.encode;
-    s->memories = calloc((size_t)step_program->n_inputs + 1, sizeof *s->memories);
-    if (!s->memories)
-        return false;
-    for (int i = 0; i < step_program->n_inputs; i++) {
-        const TfcPort *port = &step_program->inputs[i];
-        if (!encode || !stepper_port(encode->outputs, encode->n_outputs, port->name))
-            continue;
-        int ragged = ragged_dim(step_program, &port->shape);
-        Memory *memory = &s->memories[s->n_memories++];
-        memory->name = port->name;
-        memory->per_sentence =
-            ragged < 0 && port->shape.rank > 0 && port->shape.dims[0].dim == s->dim_rows;
-        memory->row_bytes = inner_bytes(&port->shape, 1, port->type);
-    }
-    return true;
 }
 
 /* The dimension of a shortlist's ids in both programs. */
@@ -350,32 +249,13 @@ static void find_shortlist(ExecStepper *s, const TfcPort *logits)
     s->dim_chosen = logits->shape.dims[logits->shape.rank - 1].dim;
 }
 
-/* Ragged dimensions are those of encode, that of what is fed, that of all that was fed, which no
- * cache need have, and others made of these. */
-static bool find_sources(ExecStepper *s)
-{
-    const TfcProgram *program = s->programs.decode_step;
-    s->sources = calloc((size_t)program->n_dims + 1, sizeof *s->sources);
-    for (int i = 0; s->sources && i < program->n_dims; i++) {
-        int encode = s->encode ? exec_dim(s->encode, program->dims[i].name) : -1;
-        if (program->dims[i].batch < 0 || i == s->dim_new || i == s->dim_past)
-            continue;
-        if (encode >= 0)
-            s->sources[s->n_sources++] = (SourceDim){.step = i, .encode = encode};
-        else if (!program->dims[i].formula.n)
-            s->dim_past = i;
-    }
-    return s->sources != NULL;
-}
-
 bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *out)
 {
     ExecStepper *s = calloc(1, sizeof *s);
     if (!s)
         return false;
     s->programs = *programs;
-    s->most_fed = most_fed_of(programs->decode_step);
-    s->dim_rows = s->dim_new = s->dim_past = -1;
+    s->most_fed = slots_many(programs->decode_step) ? STEPPER_MOST_FED_LATENT : STEPPER_MOST_FED;
     s->dim_encode_rows = s->dim_chosen = s->dim_encode_chosen = -1;
     const TfcPort *target = stepper_port(programs->decode_step->inputs,
                                          programs->decode_step->n_inputs, programs->target);
@@ -387,12 +267,11 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
     s->room = calloc((size_t)programs->decode_step->n_dims + 1, sizeof *s->room);
     s->step = exec_new(programs->decode_step, store);
     s->encode = programs->encode ? exec_new(programs->encode, store) : NULL;
-    bool ok = s->room && s->step && (s->encode || !programs->encode) && find_memories(s) &&
-              find_sources(s) && caches_open(&s->caches, s->step, s->encode, s->dim_past) &&
-              rings_open(&s->rings, s->step, programs->decode_step);
+    bool ok = s->room && s->step && (s->encode || !programs->encode) &&
+              slots_open(&s->slots, s->step, s->encode, s->dim_rows, s->dim_new);
     if (s->encode && !programs->encode->n_inputs) {
         s->dim_encode_rows = programs->encode->outputs[0].shape.dims[0].dim;
-        s->caches.one_beginning = true;
+        s->slots.one_beginning = true;
     }
     find_shortlist(s, logits);
     const Shortlist *shortlist = programs->shortlist;
@@ -400,12 +279,18 @@ bool stepper_exec_new(const StepperPrograms *programs, Store *store, Stepper *ou
                      .vocab = shortlist ? shortlist->n_targets
                                         : (int32_t)logits->shape.dims[logits->shape.rank - 1].size,
                      .most_fed = s->most_fed,
+                     .many = s->slots.many,
                      .begin = stepper_begin,
                      .step = stepper_step,
                      .feed = stepper_feed,
                      .choose = shortlist ? stepper_choose : NULL,
                      .calls = shortlist ? shortlist->calls : NULL,
                      .copy = stepper_copy,
+                     .length = stepper_length,
+                     .roll_back = stepper_roll_back,
+                     .bytes = stepper_bytes,
+                     .save = stepper_save,
+                     .restore = stepper_restore,
                      .free = free_stepper};
     if (!ok)
         free_stepper(s);

@@ -44,6 +44,29 @@ static void take_mean(const void *context, int64_t row)
     pick_mean(s->logits, s->n, row, s->vocab, s->totals + row * s->n, s->mean + row * s->vocab);
 }
 
+/* All members forget what only some have: the last one has it only if all have. */
+static int32_t mean_roll_back(void *self, int32_t slot, int32_t length)
+{
+    MeanStepper *s = self;
+    for (bool differs = true; differs;) {
+        differs = false;
+        for (int32_t i = 0; i < s->n; i++) {
+            const int32_t left = s->members[i].roll_back(s->members[i].self, slot, length);
+            differs |= i && left < length;
+            length = left;
+        }
+    }
+    return length;
+}
+
+/* A member failed, before which others were fed. */
+static void take_back(MeanStepper *s, int32_t n, const int32_t *slot)
+{
+    const Stepper *last = &s->members[s->n - 1];
+    for (int32_t r = 0; r < n; r++)
+        mean_roll_back(s, slot[r], last->length(last->self, slot[r]));
+}
+
 static const float *mean_step(void *self, int32_t n, const int32_t *sentence, const int32_t *slot,
                               const int32_t *counts, const int32_t *tokens)
 {
@@ -55,8 +78,10 @@ static const float *mean_step(void *self, int32_t n, const int32_t *sentence, co
         return NULL;
     for (int32_t i = 0; i < s->n; i++) {
         s->logits[i] = s->members[i].step(s->members[i].self, n, sentence, slot, counts, tokens);
-        if (!s->logits[i])
+        if (!s->logits[i]) {
+            take_back(s, n, slot);
             return NULL;
+        }
     }
     team_each(exec_threads(), total, take_mean, s);
     return s->mean;
@@ -69,6 +94,8 @@ static bool mean_feed(void *self, int32_t n, const int32_t *sentence, const int3
     bool ok = true;
     for (int32_t i = 0; ok && i < s->n; i++)
         ok = s->members[i].feed(s->members[i].self, n, sentence, slot, counts, tokens);
+    if (!ok)
+        take_back(s, n, slot);
     return ok;
 }
 
@@ -88,6 +115,56 @@ static void mean_copy(void *self, int32_t from, int32_t to)
     MeanStepper *s = self;
     for (int32_t i = 0; i < s->n; i++)
         s->members[i].copy(s->members[i].self, from, to);
+}
+
+static int32_t mean_length(void *self, int32_t slot)
+{
+    const MeanStepper *s = self;
+    return s->members[0].length(s->members[0].self, slot);
+}
+
+/* The members' records, each behind its size. */
+static size_t mean_bytes(void *self, int32_t slot)
+{
+    const MeanStepper *s = self;
+    size_t bytes = 0;
+    for (int32_t i = 0; i < s->n; i++)
+        bytes += sizeof bytes + s->members[i].bytes(s->members[i].self, slot);
+    return bytes;
+}
+
+static void mean_save(void *self, int32_t slot, void *to)
+{
+    const MeanStepper *s = self;
+    char *at = to;
+    for (int32_t i = 0; i < s->n; i++) {
+        const size_t bytes = s->members[i].bytes(s->members[i].self, slot);
+        memcpy(at, &bytes, sizeof bytes);
+        s->members[i].save(s->members[i].self, slot, at + sizeof bytes);
+        at += sizeof bytes + bytes;
+    }
+}
+
+static bool mean_restore(void *self, int32_t slot, int32_t sentence, const void *from, size_t bytes)
+{
+    MeanStepper *s = self;
+    const char *at = from;
+    bool ok = true;
+    for (int32_t i = 0; ok && i < s->n; i++) {
+        size_t n = 0;
+        ok = bytes >= sizeof n;
+        if (ok)
+            memcpy(&n, at, sizeof n);
+        ok = ok && n <= bytes - sizeof n &&
+             s->members[i].restore(s->members[i].self, slot, sentence, at + sizeof n, n);
+        if (!ok)
+            break;
+        at += sizeof n + n;
+        bytes -= sizeof n + n;
+    }
+    if (!ok || bytes)
+        mean_roll_back(s, slot, 0);
+    return ok && !bytes;
 }
 
 static void free_arrays(MeanStepper *s)
@@ -122,9 +199,11 @@ bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
     s->n = n;
     s->vocab = s->most = members[0].vocab;
     int32_t most_fed = members[0].most_fed;
+    bool two_orders = members[0].many > 0;
     for (int32_t i = 1; i < n; i++) {
         assert(members[i].vocab == s->vocab && !members[i].choose == !members[0].choose);
         most_fed = members[i].most_fed > most_fed ? members[i].most_fed : most_fed;
+        two_orders |= members[i].many > 0;
     }
     *out = (Stepper){.self = s,
                      .vocab = s->vocab,
@@ -133,6 +212,12 @@ bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
                      .step = mean_step,
                      .feed = mean_feed,
                      .copy = mean_copy,
+                     .length = mean_length,
+                     .roll_back = mean_roll_back,
+                     .bytes = mean_bytes,
+                     .save = mean_save,
+                     .restore = mean_restore,
+                     .many = two_orders,
                      .free = mean_free,
                      .choose = members[0].choose ? mean_choose : NULL,
                      .calls = members[0].calls};

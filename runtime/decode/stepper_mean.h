@@ -6,8 +6,7 @@
 #include "runtime/decode/stepper.h"
 
 /* Makes a stepper of n >= 1 members with the same vocabulary and, if they have one, the
- * same shortlist. It owns and frees the members. If a
- * step or feed fails, some members may have been fed: only `begin` or `free` may follow. false:
+ * same shortlist. It owns and frees the members. false:
  * memory ran out, and the caller still owns the members. */
 bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out);
 

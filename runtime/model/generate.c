@@ -258,11 +258,7 @@ static int feed_tokens(TfcSession *session, int32_t n, const int32_t *sentence, 
         return status;
     *logits = session->stepper.step(session->stepper.self, n, sentence ? sentence : slot, slot,
                                     NULL, token);
-    if (*logits)
-        return TFC_OK;
-    if (session->loaded->n_others)
-        session->n_slots = -1; /* some members were fed, and others not */
-    return tfc_model_no_memory();
+    return *logits ? TFC_OK : tfc_model_no_memory();
 }
 
 int tfc_model_decode_step(TfcSessionHandle *handle, int32_t n, const int32_t *sentence,

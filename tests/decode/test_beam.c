@@ -85,9 +85,13 @@ static void fake_copy(void *self, int32_t from, int32_t to)
 static Fake fake;
 static Stepper fake_stepper(void)
 {
-    return (Stepper){&fake,     VOCAB,     STEPPER_MOST_FED, fake_begin,
-                     fake_step, fake_feed, fake_copy,        NULL,
-                     NULL,      NULL};
+    return (Stepper){.self = &fake,
+                     .vocab = VOCAB,
+                     .most_fed = STEPPER_MOST_FED,
+                     .begin = fake_begin,
+                     .step = fake_step,
+                     .feed = fake_feed,
+                     .copy = fake_copy};
 }
 
 static DecodeSettings settings_for(int beam, int longest, double alpha)

@@ -58,7 +58,13 @@ static TokenIds grow(const TextRule *rule, int32_t from, int32_t n, int64_t long
     settings.sample = true;
     settings.temperature = 0;
     continue_settings(rule, &settings);
-    Stepper stepper = {counter, VOCAB, STEPPER_MOST_FED, begin, step, feed, copy, NULL, NULL, NULL};
+    Stepper stepper = {.self = counter,
+                       .vocab = VOCAB,
+                       .most_fed = STEPPER_MOST_FED,
+                       .begin = begin,
+                       .step = step,
+                       .feed = feed,
+                       .copy = copy};
     TokenIds text = {0};
     for (int32_t i = 0; i < n; i++)
         assert_true(token_ids_push(&text, from + i));
@@ -150,8 +156,13 @@ static bool until_six(void *context, int64_t number, int32_t token)
 static void test_watching(void **state)
 {
     Counter counter;
-    Stepper stepper = {&counter, VOCAB, STEPPER_MOST_FED, begin, step, feed, copy, NULL,
-                       NULL,     NULL};
+    Stepper stepper = {.self = &counter,
+                       .vocab = VOCAB,
+                       .most_fed = STEPPER_MOST_FED,
+                       .begin = begin,
+                       .step = step,
+                       .feed = feed,
+                       .copy = copy};
     DecodeSettings settings = decode_defaults();
     int32_t id = 2, limit = 30;
     int64_t number = 5;

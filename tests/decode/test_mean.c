@@ -105,8 +105,14 @@ static Stepper ensemble(int n, bool same)
     Stepper members[MEMBERS], mean;
     for (int i = 0; i < n; i++) {
         fakes[i] = (Fake){.salt = same ? 7 : (uint64_t)i};
-        members[i] = (Stepper){&fakes[i], VOCAB,     STEPPER_MOST_FED, fake_begin, fake_step,
-                               fake_feed, fake_copy, fake_free,        NULL,       NULL};
+        members[i] = (Stepper){.self = &fakes[i],
+                               .vocab = VOCAB,
+                               .most_fed = STEPPER_MOST_FED,
+                               .begin = fake_begin,
+                               .step = fake_step,
+                               .feed = fake_feed,
+                               .copy = fake_copy,
+                               .free = fake_free};
     }
     assert_true(stepper_mean_new(members, n, &mean));
     return mean;

@@ -165,10 +165,22 @@ static bool fake_choose(void *self, const TokenNeeds *needs, ChosenTokens *out)
 static void compare_decoding(const DecodeSettings *settings)
 {
     Fake wide = {.is_narrow = false}, narrow = {.is_narrow = true};
-    Stepper steppers[] = {{&wide, TARGETS, STEPPER_MOST_FED, fake_begin, fake_step, fake_feed,
-                           fake_copy, NULL, NULL, NULL},
-                          {&narrow, TARGETS, STEPPER_MOST_FED, fake_begin, fake_step, fake_feed,
-                           fake_copy, NULL, fake_choose, &shortlist_calls}};
+    Stepper steppers[] = {{.self = &wide,
+                           .vocab = TARGETS,
+                           .most_fed = STEPPER_MOST_FED,
+                           .begin = fake_begin,
+                           .step = fake_step,
+                           .feed = fake_feed,
+                           .copy = fake_copy},
+                          {.self = &narrow,
+                           .vocab = TARGETS,
+                           .most_fed = STEPPER_MOST_FED,
+                           .begin = fake_begin,
+                           .step = fake_step,
+                           .feed = fake_feed,
+                           .copy = fake_copy,
+                           .choose = fake_choose,
+                           .calls = &shortlist_calls}};
     Decoded results[2][SENTENCES];
     Arena *arena = arena_new();
     for (int k = 0; k < 2; k++)

@@ -203,8 +203,12 @@ static int decode_with(World *w, bool sample)
 {
     static const int32_t ids[] = {4, 5, 4};
     static const Tokens prefixes[] = {{ids, 3}, {ids, 0}};
-    Stepper chain = {NULL,       LETTERS,    STEPPER_MOST_FED, chain_begin,
-                     chain_step, chain_feed, chain_copy,       NULL};
+    Stepper chain = {.vocab = LETTERS,
+                     .most_fed = STEPPER_MOST_FED,
+                     .begin = chain_begin,
+                     .step = chain_step,
+                     .feed = chain_feed,
+                     .copy = chain_copy};
     DecodeSettings s = decode_defaults();
     s.bos = 1;
     s.eos = 2;
