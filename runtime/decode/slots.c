@@ -131,7 +131,7 @@ static void move_slots(const Slots *s, const SlotInput *input, int32_t capacity)
 {
     const size_t room = (size_t)slot_room(s, input, capacity) * input->bytes;
     for (int32_t k = 0; k < s->n_slots; k++) {
-        const Slot *slot = &s->list[k];
+        const SlotRecord *slot = &s->list[k];
         const size_t n = (size_t)slot->length + (size_t)slots_before(s, input, slot->sentence);
         if (n)
             memcpy(input->grown + (size_t)k * room, slots_data(s, input, k), n * input->bytes);
@@ -141,7 +141,7 @@ static void move_slots(const Slots *s, const SlotInput *input, int32_t capacity)
 static void empty_slots(Slots *s, int32_t from)
 {
     for (int32_t k = from; k < s->n_slots; k++) {
-        s->list[k] = (Slot){.sentence = -1};
+        s->list[k] = (SlotRecord){.sentence = -1};
         for (int i = 0; i < SLOT_POINTS; i++)
             s->list[k].points[i] = -1;
     }
@@ -267,7 +267,7 @@ static void load_sources(Slots *s, int32_t n, const int32_t *sentence)
 /* What row r of the run reads of SLOT_WHOLE and SLOT_SENTENCE; NULL: zeros. */
 static const char *row_of(const Slots *s, const SlotInput *input, int32_t slot, int32_t sentence)
 {
-    const Slot *own = &s->list[slot];
+    const SlotRecord *own = &s->list[slot];
     if (input->kind == SLOT_SENTENCE)
         return input->encoded + (size_t)encoded_row(s, sentence) * input->bytes;
     return own->length ? slots_point(input, slot, own->newest) : NULL;
@@ -316,7 +316,7 @@ static void store_pieces(const Slots *s, const SlotInput *input, int32_t slot, i
 void slots_store(Slots *s, int32_t n, const int32_t *slot, const int32_t *counts)
 {
     for (int32_t r = 0; r < n; r++) {
-        Slot *own = &s->list[slot[r]];
+        SlotRecord *own = &s->list[slot[r]];
         const int32_t point = (own->newest + 1) % SLOT_POINTS;
         for (int i = 0; i < s->n_inputs; i++) {
             const SlotInput *input = &s->inputs[i];

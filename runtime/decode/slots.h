@@ -61,22 +61,22 @@ typedef struct SlotSource {
 /* As many states of SLOT_WHOLE a slot keeps: after the last run, and before it. */
 enum { SLOT_POINTS = 2 };
 
-/* Slot: the record of a text.
+/* SlotRecord: the record of a text.
  *   length     tokens fed
  *   sentence   whose beginning it has, -1: nobody's
  *   points     the lengths at which the states of SLOT_WHOLE were kept, -1: none; at length 0 they
  *              are zeros
  *   newest     the point at `length` */
-typedef struct Slot {
+typedef struct SlotRecord {
     int32_t length, sentence, newest, points[SLOT_POINTS];
-} Slot;
+} SlotRecord;
 
 typedef struct Slots {
     Exec *step, *encode; /* encode NULL: there is none */
     SlotInput *inputs;
     SlotPast *pasts;
     SlotSource *sources;
-    Slot *list;
+    SlotRecord *list;
     int n_inputs, n_pasts, n_sources;
     int dim_tokens;            /* of decode_step: all tokens so far, without what is before; -1 */
     int32_t n_slots, capacity; /* tokens that a slot has room for */

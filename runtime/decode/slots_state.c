@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The last state of SLOT_WHOLE that is not behind `length`; its length. */
-static int32_t find_point(Slot *slot, int32_t length)
+static int32_t find_point(SlotRecord *slot, int32_t length)
 {
     int32_t found = 0;
     for (int32_t i = 0; i < SLOT_POINTS; i++) {
@@ -20,7 +20,7 @@ static int32_t find_point(Slot *slot, int32_t length)
 
 int32_t slots_roll_back(Slots *s, int32_t slot, int32_t length)
 {
-    Slot *own = &s->list[slot];
+    SlotRecord *own = &s->list[slot];
     if (length >= own->length)
         return own->length;
     length = length > 0 ? length : 0;
@@ -33,8 +33,8 @@ int32_t slots_roll_back(Slots *s, int32_t slot, int32_t length)
 
 void slots_copy(Slots *s, int32_t from, int32_t to)
 {
-    const Slot *own = &s->list[from];
-    Slot *copy = &s->list[to];
+    const SlotRecord *own = &s->list[from];
+    SlotRecord *copy = &s->list[to];
     const bool same = own->sentence == copy->sentence;
     for (int i = 0; i < s->n_inputs; i++) {
         const SlotInput *input = &s->inputs[i];
@@ -48,7 +48,8 @@ void slots_copy(Slots *s, int32_t from, int32_t to)
             memcpy(slots_data(s, input, to) + first, slots_data(s, input, from) + first,
                    end - first);
     }
-    *copy = (Slot){.length = own->length, .sentence = own->sentence, .points = {own->length, -1}};
+    *copy =
+        (SlotRecord){.length = own->length, .sentence = own->sentence, .points = {own->length, -1}};
 }
 
 /* ---- as bytes: the length, then what each input keeps ---- */
@@ -84,7 +85,7 @@ static char *place_of(const Slots *s, const SlotInput *input, int32_t slot)
 
 void slots_save(const Slots *s, int32_t slot, void *to)
 {
-    const Slot *own = &s->list[slot];
+    const SlotRecord *own = &s->list[slot];
     char *at = to;
     memcpy(at, &own->length, sizeof own->length);
     at += sizeof own->length;
@@ -107,9 +108,9 @@ int32_t slots_saved_length(const Slots *s, int32_t sentence, const void *from, s
 
 void slots_restore(Slots *s, int32_t slot, int32_t sentence, const void *from)
 {
-    Slot *own = &s->list[slot];
+    SlotRecord *own = &s->list[slot];
     const char *at = from;
-    *own = (Slot){.sentence = sentence, .points = {0, -1}};
+    *own = (SlotRecord){.sentence = sentence, .points = {0, -1}};
     memcpy(&own->length, at, sizeof own->length);
     own->points[0] = own->length;
     at += sizeof own->length;

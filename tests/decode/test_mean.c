@@ -22,7 +22,9 @@ enum { VOCAB = 1100, EOS = 0, BOS = 1, SLOTS = 16, MEMBERS = 3 };
 typedef struct Fake {
     uint64_t salt, history[SLOTS];
     const Sources *sources;
-    bool fresh[SLOTS], is_broken;
+    bool fresh[SLOTS], is_broken, fails;
+    uint64_t before[SLOTS]; /* of each slot, before its last step */
+    int32_t length[SLOTS], length_before[SLOTS];
     float *logits;
     int freed;
 } Fake;
@@ -52,8 +54,10 @@ static bool fake_begin(void *self, const Sources *sources, int32_t n_slots)
     Fake *fake = self;
     assert_true(n_slots <= SLOTS);
     fake->sources = sources;
-    for (int32_t i = 0; i < n_slots; i++)
+    for (int32_t i = 0; i < n_slots; i++) {
         fake->fresh[i] = true;
+        fake->length[i] = 0;
+    }
     return true;
 }
 
@@ -62,6 +66,13 @@ static const float *fake_step(void *self, int32_t n, const int32_t *sentence, co
 {
     Fake *fake = self;
     size_t fed = 0;
+    if (fake->fails)
+        return NULL;
+    for (int32_t r = 0; r < n; r++) {
+        fake->before[slot[r]] = fake->history[slot[r]];
+        fake->length_before[slot[r]] = fake->length[slot[r]];
+        fake->length[slot[r]] += counts ? counts[r] : 1;
+    }
     for (int32_t r = 0; r < n; r++)
         for (int32_t k = counts ? counts[r] : 1; k > 0; k--, fed++) {
             uint64_t *history = &fake->history[slot[r]];
@@ -82,6 +93,21 @@ static bool fake_feed(void *self, int32_t n, const int32_t *sentence, const int3
                       const int32_t *counts, const int32_t *tokens)
 {
     return fake_step(self, n, sentence, slot, counts, tokens) != NULL;
+}
+
+static int32_t fake_length(void *self, int32_t slot) { return ((Fake *)self)->length[slot]; }
+
+/* Before the last step. */
+static int32_t fake_roll_back(void *self, int32_t slot, int32_t length)
+{
+    Fake *fake = self;
+    if (length < fake->length[slot]) {
+        assert_int_equal(length, fake->length_before[slot]);
+        fake->history[slot] = fake->before[slot];
+        fake->fresh[slot] = !length;
+        fake->length[slot] = length;
+    }
+    return length;
 }
 
 static void fake_copy(void *self, int32_t from, int32_t to)
@@ -112,7 +138,9 @@ static Stepper ensemble(int n, bool same)
                                .step = fake_step,
                                .feed = fake_feed,
                                .copy = fake_copy,
-                               .free = fake_free};
+                               .free = fake_free,
+                               .length = fake_length,
+                               .roll_back = fake_roll_back};
     }
     assert_true(stepper_mean_new(members, n, &mean));
     return mean;
@@ -271,13 +299,37 @@ static void no_numbers_no_results(void **state)
     arena_free(arena);
 }
 
+/* If a member fails, the others take back what they were fed, and the same step can follow. */
+static void a_failed_step_feeds_nothing(void **state)
+{
+    (void)state;
+    static double expected[VOCAB];
+    const int32_t id = 51, sentence = 0, slot = 1, begin = BOS, fed[2] = {5, 6}, two = 2;
+    const Tokens source = {&id, 1};
+    Arena *arena = arena_new();
+    for (int broken = 0; broken < MEMBERS; broken++) {
+        Stepper mean = ensemble(MEMBERS, false);
+        assert_true(mean.begin(mean.self, pack_sources(arena, &source, 1), 2));
+        assert_non_null(mean.step(mean.self, 1, &sentence, &slot, NULL, &begin));
+        fakes[broken].fails = true;
+        assert_null(mean.step(mean.self, 1, &sentence, &slot, &two, fed));
+        assert_false(mean.feed(mean.self, 1, &sentence, &slot, &two, fed));
+        assert_int_equal(mean.length(mean.self, slot), 1);
+        fakes[broken].fails = false;
+        const float *rows = mean.step(mean.self, 1, &sentence, &slot, &two, fed);
+        expect(MEMBERS, &source, (int32_t[]){BOS, 5, 6}, 3, expected);
+        assert_row(rows + VOCAB, expected);
+        end(&mean, MEMBERS);
+    }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probabilities_are_means),
-        cmocka_unit_test(searches_see_the_mean),
-        cmocka_unit_test(equal_members_are_one),
-        cmocka_unit_test(no_numbers_no_results),
+        cmocka_unit_test(probabilities_are_means),     cmocka_unit_test(searches_see_the_mean),
+        cmocka_unit_test(equal_members_are_one),       cmocka_unit_test(no_numbers_no_results),
+        cmocka_unit_test(a_failed_step_feeds_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
