@@ -83,7 +83,7 @@ static void begin_slot(Slots *s, int32_t slot, int32_t sentence)
 }
 
 /* Takes what encode gave; whether a slot needs more room for what is before its text. */
-static bool take_encoded(Slots *s)
+static bool take_encoded_slots(Slots *s)
 {
     bool grew = false;
     for (int i = 0; i < s->n_inputs; i++)
@@ -179,7 +179,7 @@ static bool slots_resize(Slots *s, int32_t n_slots, int32_t capacity)
 bool slots_grow(Slots *s, int32_t capacity) { return slots_resize(s, s->n_slots, capacity); }
 
 /* Room for a run's rows, and for states of SLOT_WHOLE, which are lost. */
-static bool reserve_rows(Slots *s, int32_t n)
+static bool reserve_slot_rows(Slots *s, int32_t n)
 {
     bool ok = true;
     if (n <= s->n_rows)
@@ -210,12 +210,12 @@ static bool reserve_rows(Slots *s, int32_t n)
 bool slots_begin(Slots *s, bool encoded, int32_t n_slots, int32_t capacity)
 {
     empty_slots(s, 0);
-    if (encoded && take_encoded(s)) { /* all memory anew, in which nothing is */
+    if (encoded && take_encoded_slots(s)) { /* all memory anew, in which nothing is */
         n_slots = n_slots > s->n_slots ? n_slots : s->n_slots;
         capacity = capacity > s->capacity ? capacity : s->capacity;
         s->n_slots = s->capacity = 0;
     }
-    return slots_resize(s, n_slots, capacity) && reserve_rows(s, s->n_slots);
+    return slots_resize(s, n_slots, capacity) && reserve_slot_rows(s, s->n_slots);
 }
 
 static void shape_ragged(const Slots *s, ExecDim *room, int dim, int64_t longest)
@@ -251,7 +251,7 @@ static void load_pasts(Slots *s, int32_t n, const int32_t *sentence, const int32
 }
 
 /* Rows of one sentence lie at the same place. */
-static void load_sources(Slots *s, int32_t n, const int32_t *sentence)
+static void load_slot_sources(Slots *s, int32_t n, const int32_t *sentence)
 {
     for (int i = 0; i < s->n_sources; i++) {
         const SlotSource *source = &s->sources[i];
@@ -265,7 +265,8 @@ static void load_sources(Slots *s, int32_t n, const int32_t *sentence)
 }
 
 /* What row r of the run reads of SLOT_WHOLE and SLOT_SENTENCE; NULL: zeros. */
-static const char *row_of(const Slots *s, const SlotInput *input, int32_t slot, int32_t sentence)
+static const char *slot_row_of(const Slots *s, const SlotInput *input, int32_t slot,
+                               int32_t sentence)
 {
     const SlotRecord *own = &s->list[slot];
     if (input->kind == SLOT_SENTENCE)
@@ -273,11 +274,11 @@ static const char *row_of(const Slots *s, const SlotInput *input, int32_t slot, 
     return own->length ? slots_point(input, slot, own->newest) : NULL;
 }
 
-static void load_rows(Slots *s, const SlotInput *input, int32_t n, const int32_t *sentence,
-                      const int32_t *slot)
+static void load_slot_rows(Slots *s, const SlotInput *input, int32_t n, const int32_t *sentence,
+                           const int32_t *slot)
 {
     for (int32_t r = 0; r < n; r++) {
-        const char *from = row_of(s, input, slot[r], sentence[r]);
+        const char *from = slot_row_of(s, input, slot[r], sentence[r]);
         char *to = input->rows + (size_t)r * input->bytes;
         if (from)
             memcpy(to, from, input->bytes);
@@ -293,11 +294,11 @@ void slots_load(Slots *s, int32_t n, const int32_t *sentence, const int32_t *slo
         if (s->list[slot[r]].sentence != sentence[r])
             begin_slot(s, slot[r], sentence[r]);
     load_pasts(s, n, sentence, slot, counts);
-    load_sources(s, n, sentence);
+    load_slot_sources(s, n, sentence);
     for (int i = 0; i < s->n_inputs; i++) {
         const SlotInput *input = &s->inputs[i];
         if (input->rows)
-            load_rows(s, input, n, sentence, slot);
+            load_slot_rows(s, input, n, sentence, slot);
         if (input->kind == SLOT_SENTENCE || input->kind == SLOT_SOURCE)
             exec_input(s->step, input->name, input->rows ? input->rows : input->encoded);
     }
@@ -342,7 +343,7 @@ int32_t slots_many(const TfcProgram *step)
     return 0;
 }
 
-static const TfcPort *output_of(const TfcProgram *program, const char *name)
+static const TfcPort *slots_output_of(const TfcProgram *program, const char *name)
 {
     for (int32_t i = 0; program && i < program->n_outputs; i++)
         if (!strcmp(program->outputs[i].name, name))
@@ -350,7 +351,7 @@ static const TfcPort *output_of(const TfcProgram *program, const char *name)
     return NULL;
 }
 
-static size_t inner_bytes(const TfcShape *shape, int from, TfcType type)
+static size_t slot_inner_bytes(const TfcShape *shape, int from, TfcType type)
 {
     size_t bytes = element_info(type)->bytes;
     for (int i = from; i < shape->rank; i++)
@@ -359,7 +360,7 @@ static size_t inner_bytes(const TfcShape *shape, int from, TfcType type)
 }
 
 /* The dimension of positions; encode may give what a cache along it begins with. */
-static int find_past(Slots *s, int dim, const TfcPort *beginning)
+static int find_slot_past(Slots *s, int dim, const TfcPort *beginning)
 {
     int i = 0;
     while (i < s->n_pasts && s->pasts[i].step != dim)
@@ -380,14 +381,16 @@ static void add_cache(Slots *s, const TfcTensor *cache, const TfcProgram *encode
 {
     const bool grows = cache->shape.rank > 1 && cache->shape.dims[1].dim >= 0;
     s->has_whole |= !grows;
-    s->inputs[s->n_inputs++] = (SlotInput){
-        .name = cache->name,
-        .kind = grows ? SLOT_GROWS : SLOT_WHOLE,
-        .past = grows ? find_past(s, cache->shape.dims[1].dim, output_of(encode, cache->name)) : -1,
-        .bytes = inner_bytes(&cache->shape, grows ? 2 : 1, cache->type)};
+    s->inputs[s->n_inputs++] =
+        (SlotInput){.name = cache->name,
+                    .kind = grows ? SLOT_GROWS : SLOT_WHOLE,
+                    .past = grows ? find_slot_past(s, cache->shape.dims[1].dim,
+                                                   slots_output_of(encode, cache->name))
+                                  : -1,
+                    .bytes = slot_inner_bytes(&cache->shape, grows ? 2 : 1, cache->type)};
 }
 
-static bool is_ragged(const TfcProgram *program, const TfcShape *shape)
+static bool slots_is_ragged(const TfcProgram *program, const TfcShape *shape)
 {
     bool is = false;
     for (int i = 0; i < shape->rank; i++)
@@ -398,16 +401,17 @@ static bool is_ragged(const TfcProgram *program, const TfcShape *shape)
 static void add_encoded(Slots *s, const TfcProgram *step, const TfcPort *port, int rows)
 {
     const TfcShape *shape = &port->shape;
-    const bool gathers = !is_ragged(step, shape) && shape->rank > 0 && shape->dims[0].dim == rows;
+    const bool gathers =
+        !slots_is_ragged(step, shape) && shape->rank > 0 && shape->dims[0].dim == rows;
     s->inputs[s->n_inputs++] = (SlotInput){.name = port->name,
                                            .kind = gathers ? SLOT_SENTENCE : SLOT_SOURCE,
                                            .past = -1,
-                                           .bytes = inner_bytes(shape, 1, port->type)};
+                                           .bytes = slot_inner_bytes(shape, 1, port->type)};
 }
 
 /* Ragged dimensions are those of encode, that of what is fed, that of all that was fed, which no
  * cache need have, and others made of these. */
-static void find_dims(Slots *s, const TfcProgram *step, int newest)
+static void find_slot_dims(Slots *s, const TfcProgram *step, int newest)
 {
     for (int i = 0; i < step->n_dims; i++) {
         const int encode = s->encode ? exec_dim(s->encode, step->dims[i].name) : -1;
@@ -419,7 +423,7 @@ static void find_dims(Slots *s, const TfcProgram *step, int newest)
             s->dim_tokens = i;
     }
     if (s->dim_tokens >= 0)
-        find_past(s, s->dim_tokens, NULL);
+        find_slot_past(s, s->dim_tokens, NULL);
 }
 
 bool slots_open(Slots *s, Exec *step, Exec *encode, int rows, int newest)
@@ -432,12 +436,12 @@ bool slots_open(Slots *s, Exec *step, Exec *encode, int rows, int newest)
     s->sources = calloc((size_t)program->n_dims + 1, sizeof *s->sources);
     if (!s->inputs || !s->pasts || !s->sources)
         return false;
-    find_dims(s, program, newest);
+    find_slot_dims(s, program, newest);
     for (int32_t i = 0; i < program->n_tensors; i++)
         if (tensor_is_cache(&program->tensors[i]))
             add_cache(s, &program->tensors[i], encodes);
     for (int32_t i = 0; i < program->n_inputs; i++)
-        if (output_of(encodes, program->inputs[i].name))
+        if (slots_output_of(encodes, program->inputs[i].name))
             add_encoded(s, program, &program->inputs[i], rows);
     if (s->has_whole || s->many)
         s->inputs[s->n_inputs++] =

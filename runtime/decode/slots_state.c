@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The last state of SLOT_WHOLE that is not behind `length`; its length. */
-static int32_t find_point(SlotRecord *slot, int32_t length)
+static int32_t find_slot_point(SlotRecord *slot, int32_t length)
 {
     int32_t found = 0;
     for (int32_t i = 0; i < SLOT_POINTS; i++) {
@@ -27,7 +27,7 @@ int32_t slots_roll_back(Slots *s, int32_t slot, int32_t length)
     for (int i = 0; i < s->n_inputs; i++)
         if (!s->inputs[i].name)
             length = ((const int32_t *)slots_data(s, &s->inputs[i], slot))[length];
-    own->length = s->has_whole ? find_point(own, length) : length;
+    own->length = s->has_whole ? find_slot_point(own, length) : length;
     return own->length;
 }
 
@@ -55,29 +55,29 @@ void slots_copy(Slots *s, int32_t from, int32_t to)
 /* ---- as bytes: the length, then what each input keeps ---- */
 
 /* Bytes of an input of a slot with so many tokens. */
-static size_t bytes_of_input(const Slots *s, const SlotInput *input, int32_t sentence,
-                             int32_t length)
+static size_t slot_input_bytes(const Slots *s, const SlotInput *input, int32_t sentence,
+                               int32_t length)
 {
     if (input->kind == SLOT_GROWS)
         return ((size_t)slots_before(s, input, sentence) + (size_t)length) * input->bytes;
     return input->kind == SLOT_WHOLE && length ? input->bytes : 0;
 }
 
-static size_t bytes_of(const Slots *s, int32_t sentence, int32_t length)
+static size_t slot_state_bytes(const Slots *s, int32_t sentence, int32_t length)
 {
     size_t bytes = sizeof length;
     for (int i = 0; i < s->n_inputs; i++)
-        bytes += bytes_of_input(s, &s->inputs[i], sentence, length);
+        bytes += slot_input_bytes(s, &s->inputs[i], sentence, length);
     return bytes;
 }
 
 size_t slots_bytes(const Slots *s, int32_t slot)
 {
-    return bytes_of(s, s->list[slot].sentence, s->list[slot].length);
+    return slot_state_bytes(s, s->list[slot].sentence, s->list[slot].length);
 }
 
 /* Where the input's bytes are in a slot. */
-static char *place_of(const Slots *s, const SlotInput *input, int32_t slot)
+static char *slot_place_of(const Slots *s, const SlotInput *input, int32_t slot)
 {
     return input->kind == SLOT_GROWS ? slots_data(s, input, slot)
                                      : slots_point(input, slot, s->list[slot].newest);
@@ -90,9 +90,9 @@ void slots_save(const Slots *s, int32_t slot, void *to)
     memcpy(at, &own->length, sizeof own->length);
     at += sizeof own->length;
     for (int i = 0; i < s->n_inputs; i++) {
-        const size_t n = bytes_of_input(s, &s->inputs[i], own->sentence, own->length);
+        const size_t n = slot_input_bytes(s, &s->inputs[i], own->sentence, own->length);
         if (n)
-            memcpy(at, place_of(s, &s->inputs[i], slot), n);
+            memcpy(at, slot_place_of(s, &s->inputs[i], slot), n);
         at += n;
     }
 }
@@ -103,7 +103,7 @@ int32_t slots_saved_length(const Slots *s, int32_t sentence, const void *from, s
     if (bytes < sizeof length)
         return -1;
     memcpy(&length, from, sizeof length);
-    return length >= 0 && bytes_of(s, sentence, length) == bytes ? length : -1;
+    return length >= 0 && slot_state_bytes(s, sentence, length) == bytes ? length : -1;
 }
 
 void slots_restore(Slots *s, int32_t slot, int32_t sentence, const void *from)
@@ -115,9 +115,9 @@ void slots_restore(Slots *s, int32_t slot, int32_t sentence, const void *from)
     own->points[0] = own->length;
     at += sizeof own->length;
     for (int i = 0; i < s->n_inputs; i++) {
-        const size_t n = bytes_of_input(s, &s->inputs[i], sentence, own->length);
+        const size_t n = slot_input_bytes(s, &s->inputs[i], sentence, own->length);
         if (n)
-            memcpy(place_of(s, &s->inputs[i], slot), at, n);
+            memcpy(slot_place_of(s, &s->inputs[i], slot), at, n);
         at += n;
     }
 }

@@ -60,7 +60,7 @@ static int32_t mean_roll_back(void *self, int32_t slot, int32_t length)
 }
 
 /* A member failed, before which others were fed. */
-static void take_back(MeanStepper *s, int32_t n, const int32_t *slot)
+static void mean_take_back(MeanStepper *s, int32_t n, const int32_t *slot)
 {
     const Stepper *last = &s->members[s->n - 1];
     for (int32_t r = 0; r < n; r++)
@@ -79,7 +79,7 @@ static const float *mean_step(void *self, int32_t n, const int32_t *sentence, co
     for (int32_t i = 0; i < s->n; i++) {
         s->logits[i] = s->members[i].step(s->members[i].self, n, sentence, slot, counts, tokens);
         if (!s->logits[i]) {
-            take_back(s, n, slot);
+            mean_take_back(s, n, slot);
             return NULL;
         }
     }
@@ -95,7 +95,7 @@ static bool mean_feed(void *self, int32_t n, const int32_t *sentence, const int3
     for (int32_t i = 0; ok && i < s->n; i++)
         ok = s->members[i].feed(s->members[i].self, n, sentence, slot, counts, tokens);
     if (!ok)
-        take_back(s, n, slot);
+        mean_take_back(s, n, slot);
     return ok;
 }
 
