@@ -71,10 +71,10 @@ typedef struct Artifact {
     uint64_t version; /* hash of the header; set by compile_header */
 } Artifact;
 
-/* ---- exports (exports.c) ---- */
+/* ---- the interface (interface.c; runtime/model/interface.def declares it) ---- */
 
-/* ExportWhen: the condition of exports that do not go with one TfcFunction. */
-typedef enum ExportWhen {
+/* InterfaceWhen: the condition of rows that do not go with one TfcFunction. */
+typedef enum InterfaceWhen {
     ALWAYS = -1,
     DECODES_ALONE = -2,   /* a decoder without an encoder */
     TRANSLATES_TEXT = -3, /* text, by an encoder and a decoder */
@@ -86,28 +86,27 @@ typedef enum ExportWhen {
     SEARCHES_LABELS = -9, /* and CTC makes labels of what is predicted */
     GENERATES = -10,      /* a decoder that reads no columns: its sources, or prompts, are ids */
 
-    /* those of a decoder that reads columns; the runtime's have the name tfc_model_…_columns */
+    /* those of a decoder that reads columns */
     GENERATES_COLUMNS = -11,
     STEPS_COLUMNS = -12,      /* whose steps give logits of all tokens */
     TRANSLATES_COLUMNS = -13, /* from records: a vocabulary is inside */
-} ExportWhen;
+    TRANSLATES = -14,         /* text or records */
+} InterfaceWhen;
 
-/* LibraryExport: a function of the library, "NAME_forward" …, which the header declares and the
- * glue defines. */
-typedef struct LibraryExport {
-    const char *name, *result, *arguments, *values; /* '@' stands for the model's name */
-    int when;         /* a TfcFunction that must be inside, or an ExportWhen */
-    bool takes_model; /* the runtime's tfc_model_NAME takes the model's constant first */
-    const char *help;
-} LibraryExport;
-static inline bool export_reads_columns(const LibraryExport *export)
-{
-    return export->when == GENERATES_COLUMNS || export->when == STEPS_COLUMNS ||
-           export->when == TRANSLATES_COLUMNS;
-}
-extern const LibraryExport exports[];
-extern const int export_count;
-bool artifact_has_export(const Artifact *artifact, const LibraryExport *export);
+bool interface_has(const Artifact *artifact, int when);
+/* Writes the records that the artifact has, as structs of C or as classes of ctypes. */
+void interface_put_records(const Artifact *artifact, bool in_python, Text *out);
+/* Writes a text of each call that the artifact has. */
+typedef enum InterfaceForm {
+    CALLS_DECLARED,  /* its prototype, with its help */
+    CALLS_OPENING,   /* of one that checks the header's version: the function that passes it */
+    CALLS_DEFINED,   /* its definition, which calls the runtime's with `model_constant` */
+    CALLS_IN_PYTHON, /* "name": [what it returns, what it takes], */
+} InterfaceForm;
+void interface_put_calls(const Artifact *artifact, InterfaceForm form, Text *out);
+/* The name in ctypes of what C passes as this type: c_int32, or c_void_p for a pointer that is not
+ * to a text. */
+const char *interface_ctype(Arena *arena, const char *type);
 /* Whether decoding has sources: a function `encode` that reads some. */
 bool artifact_encodes(const Artifact *artifact);
 /* Whether records are taken: texts are generated from columns, and a vocabulary is inside. */

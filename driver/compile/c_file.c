@@ -45,7 +45,8 @@ static void put_settings(Text *out)
              "#endif\n"
              "#if defined(__wasi__) && !defined(_WASI_EMULATED_GETPID)\n"
              "#define _WASI_EMULATED_GETPID\n"
-             "#endif\n");
+             "#endif\n"
+             "#define TFC_CALL static\n");
 }
 
 /* Files of the runtime are here whole, whatever of them this model calls; loops are marked for

@@ -1,7 +1,7 @@
 /* The C that joins programs, runtime and header: the model's constant (runtime/model/abi.h) and a
  * function for each export, which goes on to the runtime's. It includes the header it defines. Of a
- * library it is a file that knows nothing of the runtime's headers, of a model as C the end of the
- * one file, in which the runtime came before. */
+ * library it is a file of its own, which includes the runtime's headers, of a model as C the end of
+ * the one file, in which the runtime came before. */
 #include "driver/compile/artifact.h"
 
 #include "base/element.h"
@@ -262,13 +262,9 @@ static void put_members(const Artifact *a, Text *out)
 
 static void put_variants(const Artifact *a, Text *out)
 {
-    const bool is_joined = artifact_is_joined(a);
     for (int c = 0; !artifact_is_c(a) && c < a->n_cpus; c++)
         for (int p = 0; p < a->cpus[c].objects.n_programs; p++)
-            text_add(out,
-                     is_joined ? "extern HIDDEN const TfcProgram %s;\n"
-                               : "extern HIDDEN const char %s[];\n",
-                     a->cpus[c].objects.symbols[p]);
+            text_add(out, "extern HIDDEN const TfcProgram %s;\n", a->cpus[c].objects.symbols[p]);
     text_add(out, "static const TfcVariant variants[] = {\n");
     for (int c = 0; c < a->n_cpus; c++) {
         int p = 0;
@@ -438,132 +434,23 @@ static void put_model(const Artifact *a, int n_ids, int n_lengths, int n_columns
              n_columns ? "columns_constant" : "0", a->defaults.count);
 }
 
-/* NAME_open_version is tfc_model_open with the header's version. */
-static const char *runtime_name(Arena *arena, const LibraryExport *e)
-{
-    size_t n = strlen(e->name), m = strlen("_version");
-    bool versioned = n > m && !strcmp(e->name + n - m, "_version");
-    return export_reads_columns(e) ? arena_printf(arena, "%s_columns", e->name)
-                                   : arena_strndup(arena, e->name, versioned ? n - m : n);
-}
-
-/* The arguments of a call by their names, those that are pointers as void *: what they point to has
- * names of its own in the runtime. */
-static const char *passed(Arena *arena, const char *arguments, const char *values)
-{
-    Text out = {0};
-    for (const char *type = arguments, *name = values; *name;) {
-        size_t n = strcspn(name, ","), m = strcspn(type, ",");
-        text_add(&out, "%s%s%.*s", out.length ? ", " : "", memchr(type, '*', m) ? "(void *)" : "",
-                 (int)n, name);
-        name += n + strspn(name + n, ", ");
-        type += m + strspn(type + m, ", ");
-    }
-    const char *copy = arena_strdup(arena, out.data ? out.data : "");
-    text_free(&out);
-    return copy;
-}
-
-static void put_export(const Artifact *a, const LibraryExport *e, Text *out)
-{
-    const char *arguments = artifact_text(a, e->arguments);
-    const char *name = runtime_name(a->job->arena, e);
-    bool gives = strcmp(e->result, "void") != 0;
-    if (!artifact_is_joined(a))
-        text_add(out, "extern HIDDEN %s tfc_model_%s(%s%s);\n", e->result, name,
-                 e->takes_model ? "const void *constant, " : "", arguments);
-    text_add(out, "%s %s_%s(%s)\n{\n    %stfc_model_%s(%s%s);\n}\n", e->result, a->name, e->name,
-             arguments, gives ? "return " : "", name, e->takes_model ? "&model_constant, " : "",
-             passed(a->job->arena, arguments, e->values));
-}
-
 /* What is a symbol of other objects, and not of the file that is linked. */
 static const char hidden[] = "#define HIDDEN __attribute__((visibility(\"hidden\")))\n";
 
-/* What a file of its own knows of the runtime: its records, as abi.h has them. */
-static const char runtime_types[] =
-    "#include <stddef.h>\n"
-    "typedef struct TfcWeight { const char *name; const void *data; } TfcWeight;\n"
-    "typedef struct TfcPanels {\n"
-    "    const char *name; long long product, matrices, k, n, is_transposed;\n"
-    "    struct { long long columns, joined, kept, whole; } layout; const void *data;\n"
-    "} TfcPanels;\n"
-    "typedef struct TfcMember {\n"
-    "    long long n; const TfcWeight *weights; long long n_panels; const TfcPanels *panels;\n"
-    "} TfcMember;\n"
-    "typedef struct TfcVariant { long long level; const void *programs[%d]; } TfcVariant;\n"
-    "typedef struct IdRange { long long least, below, period, from, to, labels; } IdRange;\n"
-    "typedef struct TfcIds { const char *input; IdRange range; } TfcIds;\n"
-    "typedef struct TfcLength { const char *dim; long long most; } TfcLength;\n"
-    "typedef struct TfcVocabulary {\n"
-    "    void *(*open)(const void *, size_t, const char **); const void *bytes; long long size;\n"
-    "} TfcVocabulary;\n"
-    "typedef struct TextFrame {\n"
-    "    long long begin, end, alone, blank, mask, is_target;\n"
-    "} TextFrame;\n"
-    "typedef struct TfcText {\n"
-    "    TfcVocabulary target, source;\n"
-    "    TextFrame frame;\n"
-    "} TfcText;\n"
-    "typedef struct TextRule {\n"
-    "    int begin, end, newline, start, n_stops, stops[%d], forbidden[%d];\n"
-    "} TextRule;\n"
-    "typedef struct Shortlist {\n"
-    "    int n_sources, n_targets, first; const int *start, *ids; const char *input;\n"
-    "    const struct ShortlistCalls *calls; void *count;\n"
-    "} Shortlist;\n"
-    "extern HIDDEN const struct ShortlistCalls shortlist_calls;\n"
-    "typedef struct TfcPrediction {\n"
-    "    const char *name; long long classes, width, positions, ctc;\n"
-    "    const char *const *labels;\n"
-    "} TfcPrediction;\n"
-    "typedef struct RowColumn {\n"
-    "    const char *input; long long kind, is_along, width; TextFrame frame;\n"
-    "    const char *const *labels; long long n_labels, first;\n"
-    "    int (*find)(const void *, const char *, size_t); const void *list;\n"
-    "    struct { long long n; const IdRange *at; } ids;\n"
-    "} RowColumn;\n"
-    "typedef struct TfcColumn {\n"
-    "    RowColumn row; const TfcVocabulary *own; long long of_source, by_words; const char *next;\n"
-    "} TfcColumn;\n"
-    "typedef struct TfcPredictions {\n"
-    "    long long n; const TfcPrediction *all; const TfcColumn *text;\n"
-    "} TfcPredictions;\n"
-    "typedef struct DecodeDefault { const char *name; double value; } DecodeDefault;\n"
-    "typedef struct TfcModel {\n"
-    "    long long abi, header; const char *name;\n"
-    "    long long n_variants; const TfcVariant *variants;\n"
-    "    long long n_members; const TfcMember *members;\n"
-    "    const char *source, *target, *next, *logits;\n"
-    "    long long vocab, bos, eos, pad, unk, first, max_length;\n"
-    "    long long n_ids; const TfcIds *ids; long long n_lengths; const TfcLength *lengths;\n"
-    "    const TfcText *text; TextRule rule; const Shortlist *shortlist;\n"
-    "    const TfcPredictions *predictions; long long n_columns; const TfcColumn *columns;\n"
-    "    long long n_defaults; const DecodeDefault *defaults;\n"
-    "} TfcModel;\n"
-    "extern HIDDEN void *tokenizer_words(const void *, size_t, const char **);\n"
-    "extern HIDDEN void *tokenizer_sentencepiece(const void *, size_t, const char **);\n"
-    "extern HIDDEN void *tokenizer_json_inside(const void *, size_t, const char **);\n"
-    "extern HIDDEN void *tokenizer_json_portable(const void *, size_t, const char **);\n";
+/* What a file of its own knows of the runtime, whose folder the compiler is given. */
+static const char runtime_headers[] = "#include \"runtime/decode/decode_shortlist.h\"\n"
+                                      "#include \"runtime/model/script.h\"\n"
+                                      "#include \"runtime/text/hf/tokenizer_json.h\"\n";
 
 /* What a program, and what a module for JavaScript, begins with. */
 static void put_entry(const Artifact *a, Text *out)
 {
-    const bool is_declared = artifact_is_joined(a);
     const char *answers = a->names[TFC_DECODE_STEP] ? "main" : "predict_main";
-    if (!strcmp(a->emit, "exe") && !is_declared)
-        text_add(out,
-                 "extern HIDDEN int tfc_model_%s(const void *constant, int argc, char **argv);\n",
-                 answers);
     if (!strcmp(a->emit, "exe"))
         text_add(out,
                  "int main(int argc, char **argv)\n"
                  "{\n    return tfc_model_%s(&model_constant, argc, argv);\n}\n",
                  answers);
-    if (artifact_is_script(a) && !is_declared)
-        text_add(
-            out,
-            "extern HIDDEN const char *tfc_model_script(const void *constant, const char *request, long long length);\n");
     if (artifact_is_script(a))
         text_add(
             out,
@@ -573,11 +460,11 @@ static void put_entry(const Artifact *a, Text *out)
 
 void compile_glue(const Artifact *a, Text *out)
 {
+    if (!artifact_is_joined(a))
+        text_string(out, runtime_headers);
     text_add(out, "#include \"%s.h\"\n", a->name);
     if (!artifact_is_c(a))
         text_string(out, hidden);
-    if (!artifact_is_joined(a))
-        text_add(out, runtime_types, TFC_N_FUNCTIONS, TEXT_STOPS, TEXT_FORBIDDEN);
     put_members(a, out);
     put_variants(a, out);
     int n_ids = put_ids(a, out), n_lengths = put_lengths(a, out);
@@ -587,8 +474,6 @@ void compile_glue(const Artifact *a, Text *out)
     const int n_columns = compile_put_columns(a, out);
     put_defaults(a, out);
     put_model(a, n_ids, n_lengths, n_columns, out);
-    for (int i = 0; i < export_count; i++)
-        if (artifact_has_export(a, &exports[i]))
-            put_export(a, &exports[i], out);
+    interface_put_calls(a, CALLS_DEFINED, out);
     put_entry(a, out);
 }

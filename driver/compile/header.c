@@ -1,4 +1,4 @@
-/* The header of a compiled model: what is exported (exports.c), and the structs that say
+/* The header of a compiled model: what is exported (interface.c), and the structs that say
  * what each function takes and gives. */
 #include "driver/compile/artifact.h"
 
@@ -215,66 +215,7 @@ static void put_generation(const Artifact *a, Text *out)
         text_add(out, isfinite(f->most) && f->most > 0 ? "; %.10g to %.10g */\n" : " */\n",
                  f->least, f->most);
     }
-    put_named(
-        a, out,
-        "} @_generation;\n"
-        "typedef struct @_result {\n"
-        "    const int32_t *ids; /* without bos and eos */\n"
-        "    int64_t n;\n"
-        "    double log_probability, score;\n"
-        "    const double *each; /* the parts of log_probability: of each id, then of eos if it ended so */\n"
-        "    int64_t n_each;\n"
-        "} @_result;\n\n");
-    if (a->has_text && artifact_encodes(a) && (!a->read || artifact_takes_records(a)))
-        put_named(
-            a, out,
-            "typedef struct @_translation {\n"
-            "    int64_t line; /* of the text, or number of the record, from 0 */\n"
-            "    const char *text; /* ends with a NUL, which length does not count */\n"
-            "    int64_t length;\n"
-            "    @_result result;\n"
-            "    const int32_t *source; /* the line's ids, with what stands around them; none of a line without tokens or of a record */\n"
-            "    int64_t n_source;\n"
-            "} @_translation;\n\n");
-}
-
-static void put_predictions(const Artifact *a, Text *out)
-{
-    put_named(
-        a, out,
-        "typedef struct @_prediction_info {\n"
-        "    const char *name;\n"
-        "    int64_t classes;   /* how many the values are probabilities of; 0: they are numbers */\n"
-        "    int64_t width;     /* values of the text or, with positions, of each position; a multiple of classes */\n"
-        "    int64_t positions; /* 1: each token of the text has values; 0: the text has */\n"
-        "    int64_t ctc;       /* 1: the positions are CTC's frames, whose blank is class 0 */\n"
-        "    const char *const *labels; /* the classes' names; NULL: they have none */\n"
-        "} @_prediction_info;\n");
-    put_named(
-        a, out,
-        "typedef struct @_labels { /* of CTC: classes, and the logarithm of their probability */\n"
-        "    const int32_t *classes;\n"
-        "    int64_t n;\n"
-        "    double log_probability;\n"
-        "} @_labels;\n"
-        "typedef struct @_predicted {\n"
-        "    const float *values; /* of each position, one after the other */\n"
-        "    int64_t positions;   /* how many; 1 if the values are the text's; 0: the text has no tokens */\n"
-        "    const int32_t *ids;  /* the token of each position; NULL if the values are the text's */\n"
-        "    const @_labels *results; /* of CTC, n_results of them, the most probable first; else NULL */\n"
-        "    int64_t n_results;\n"
-        "    const char *note; /* why the results are no words of the lexicon; NULL: they are, or there is none */\n"
-        "} @_predicted;\n");
-    put_named(
-        a, out,
-        "typedef struct @_label_search { /* how labels of CTC are searched */\n"
-        "    int64_t beam, nbest; /* prefixes that are kept, and results, 1 to 65536; 0 is 1; with 1 and\n"
-        "                          * no lexicon the best path is taken */\n"
-        "    const char *lexicon; /* UTF-8: the words that results consist of, one a line, its labels with\n"
-        "                          * blanks between; NULL: any labels */\n"
-        "    int64_t lexicon_length;\n"
-        "    const char *separator; /* the label between words; NULL: a result is one word */\n"
-        "} @_label_search;\n\n");
+    put_named(a, out, "} @_generation;\n\n");
 }
 
 /* ---- parameters ---- */
@@ -304,16 +245,16 @@ static void put_parameters(const Artifact *a, Text *out)
         }
     text_add(out, " */\n");
     arena_free(arena);
-    put_named(a, out,
-              "typedef struct @_parameter_info {\n"
-              "    const char *name;\n"
-              "    int64_t type; /* 0: float, 1: double, 3: int32_t, 4: bytes */\n"
-              "    int64_t rank, dims[8], count;\n"
-              "    const void *data; /* valid until the first training step, then until close */\n"
-              "} @_parameter_info;\n\n");
 }
 
 /* ---- the whole ---- */
+
+static const struct StatusRow {
+    const char *name, *help;
+} statuses[] = {
+#define API_STATUS(name, text, help) {#name, help},
+#include "runtime/model/statuses.def"
+};
 
 static void put_opening(const Artifact *a, Text *out)
 {
@@ -356,22 +297,15 @@ static void put_opening(const Artifact *a, Text *out)
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
         "#ifndef TFC_API\n#define TFC_API __attribute__((visibility(\"default\")))\n#endif\n\n",
         a->name, a->name);
-    put_named(
-        a, out,
-        "typedef struct @ @; /* parameters */\n"
-        "typedef struct @_session @_session;\n\n"
-        "enum {\n"
-        "    @_OK = 0,\n"
-        "    @_ERROR_VERSION = 1,  /* this header is not the library's */\n"
-        "    @_ERROR_CPU = 2,      /* the machine lacks instructions */\n"
-        "    @_ERROR_WEIGHTS = 3,  /* missing, unreadable, or of other shapes */\n"
-        "    @_ERROR_MEMORY = 4,\n"
-        "    @_ERROR_FUNCTION = 5, /* left out of this library */\n"
-        "    @_ERROR_ARGUMENT = 6,\n"
-        "    @_ERROR_FILE = 7,     /* cannot be written */\n"
-        "    @_ERROR_BUSY = 8,     /* another thread uses the model or session */\n"
-        "    @_ERROR_NUMBER = 9    /* a training step's loss, gradient or update is not finite */\n"
-        "};\n");
+    put_named(a, out,
+              "typedef struct @ @; /* parameters */\n"
+              "typedef struct @_session @_session;\n\n"
+              "enum {\n");
+    for (int i = 0; i < TFC_N_STATUS; i++) {
+        text_add(out, "    %s_%s = %d,", a->name, statuses[i].name, i);
+        text_add(out, statuses[i].help ? " /* %s */\n" : "\n", statuses[i].help);
+    }
+    text_string(out, "};\n");
     text_add(out, "enum { %s_MOST_THREADS = %d, %s_MOST_BEAM = %d, %s_MOST_NBEST = %d };\n",
              a->name, LIMIT_threads, a->name, (int)setting_rows[SETTING_beam].most, a->name,
              (int)setting_rows[SETTING_nbest].most);
@@ -384,29 +318,6 @@ static void put_opening(const Artifact *a, Text *out)
     put_parameters(a, out);
 }
 
-static void put_versions(const Artifact *a, uint64_t version, Text *out)
-{
-    text_add(out, "#define %s_HEADER INT64_C(0x%016" PRIx64 ")\n", a->name, version);
-    put_named(
-        a, out,
-        "/* Opens the model with the parameters of a safetensors file; NULL: with those inside the\n"
-        " * library, in place (an error where it was compiled without). @_ERROR_WEIGHTS: they are\n"
-        " * missing or do not fit. After an error *model is NULL. */\n"
-        "static inline int @_open(const char *weights, @ **model)\n"
-        "{\n    return @_open_version(@_HEADER, weights, model);\n}\n"
-        "/* Opens it with initial values, to be trained. */\n"
-        "static inline int @_open_new(uint64_t seed, @ **model)\n"
-        "{\n    return @_open_new_version(@_HEADER, seed, model);\n}\n");
-    if (a->names[TFC_TRAIN_STEP])
-        put_named(
-            a, out,
-            "/* Opens it with a checkpoint, which @_save or tfc train has written: parameters,\n"
-            " * optimizer's state, count of steps. Training goes on as if it had never stopped. */\n"
-            "static inline int @_open_checkpoint(const char *path, @ **model)\n"
-            "{\n    return @_open_checkpoint_version(@_HEADER, path, model);\n}\n");
-    text_add(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
-}
-
 void compile_header(Artifact *a, Text *out)
 {
     put_opening(a, out);
@@ -415,21 +326,13 @@ void compile_header(Artifact *a, Text *out)
             put_structs(a, (TfcFunction)f, out);
     if (artifact_takes_records(a))
         put_records(a, out);
-    if (a->names[TFC_PREDICT])
-        put_predictions(a, out);
     if (a->names[TFC_DECODE_STEP])
         put_generation(a, out);
-    for (int i = 0; i < export_count; i++) {
-        const LibraryExport *e = &exports[i];
-        if (!artifact_has_export(a, e))
-            continue;
-        if (e->help)
-            text_add(out, "/* %s */\n", artifact_text(a, e->help));
-        text_add(out, "TFC_API %s%s%s_%s(%s);\n", e->result,
-                 e->result[strlen(e->result) - 1] == '*' ? "" : " ", a->name, e->name,
-                 artifact_text(a, e->arguments));
-    }
+    interface_put_records(a, false, out);
+    interface_put_calls(a, CALLS_DECLARED, out);
     text_add(out, "\n");
     a->version = hash_bytes(hash_u64(HASH_SEED, TFC_MODEL_ABI), out->data, out->length) >> 1;
-    put_versions(a, a->version, out);
+    text_add(out, "#define %s_HEADER INT64_C(0x%016" PRIx64 ")\n", a->name, a->version);
+    interface_put_calls(a, CALLS_OPENING, out);
+    text_add(out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -172,8 +172,11 @@ static bool add_options(Link *l)
     static const char *const always[] = {
         "-std=c17", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "-o", "output", NULL};
     static const char *const object[] = {"-r", "-nostdlib", NULL};
+    const char *runtime = compile_runtime_folder(l->job);
     add_words(l, always);
     add_words(l, a->target->options);
+    if (!runtime || !add_path(l, "-I", runtime))
+        return false;
     if (!strcmp(a->emit, "obj")) {
         add_words(l, object);
         return true;

@@ -9,18 +9,6 @@ class Generation(ctypes.Structure):
                 for name, kind, n, _ in _GENERATION]
 
 
-class _Result(ctypes.Structure):
-    _fields_ = [("ids", ctypes.POINTER(ctypes.c_int32)), ("n", ctypes.c_int64),
-                ("log_probability", ctypes.c_double), ("score", ctypes.c_double),
-                ("each", ctypes.POINTER(ctypes.c_double)), ("n_each", ctypes.c_int64)]
-
-
-class _Translation(ctypes.Structure):
-    _fields_ = [("line", ctypes.c_int64), ("text", ctypes.c_void_p), ("length", ctypes.c_int64),
-                ("result", _Result), ("source", ctypes.POINTER(ctypes.c_int32)),
-                ("n_source", ctypes.c_int64)]
-
-
 class Result(tuple):
     """(ids, log_probability, score). `each`: the parts of log_probability, of each id and then of
     the end, where it ended so; `text`: of a translation, `source`: the ids that it is one of.
@@ -43,60 +31,34 @@ class Result(tuple):
     ids, log_probability, score = (property(lambda self, i=i: self[i]) for i in range(3))
 
 
-class _Parameter(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int64), ("rank", ctypes.c_int64),
-                ("dims", ctypes.c_int64 * 8), ("count", ctypes.c_int64), ("data", ctypes.c_void_p)]
+def _label(prediction, number):
+    """The name of a class; its number, if it has none."""
+    return prediction.labels[number].decode() if prediction.labels else number
 
 
-class _Prediction(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("classes", ctypes.c_int64), ("width", ctypes.c_int64),
-                ("positions", ctypes.c_int64), ("ctc", ctypes.c_int64),
-                ("labels", ctypes.POINTER(ctypes.c_char_p))]
-
-    def label(self, number):
-        """The name of a class; its number, if it has none."""
-        return self.labels[number].decode() if self.labels else number
-
-    def entry(self, values, top):
-        """An entry of those of a text, as Model.predict gives them."""
-        if not self.classes:
-            return values if self.width > 1 else values[0]
-        order = sorted(range(self.classes), key=lambda i: -values[i])[:top]
-        return [(self.label(i), values[i]) for i in order]
+def _entry(prediction, values, top):
+    """An entry of those of a text, as Model.predict gives them."""
+    if not prediction.classes:
+        return values if prediction.width > 1 else values[0]
+    order = sorted(range(prediction.classes), key=lambda i: -values[i])[:top]
+    return [(_label(prediction, i), values[i]) for i in order]
 
 
-class _Labels(ctypes.Structure):
-    _fields_ = [("classes", ctypes.POINTER(ctypes.c_int32)), ("n", ctypes.c_int64),
-                ("log_probability", ctypes.c_double)]
-
-
-class _Predicted(ctypes.Structure):
-    _fields_ = [("values", ctypes.POINTER(ctypes.c_float)), ("positions", ctypes.c_int64),
-                ("ids", ctypes.POINTER(ctypes.c_int32)), ("results", ctypes.POINTER(_Labels)),
-                ("n_results", ctypes.c_int64), ("note", ctypes.c_char_p)]
-
-    def give(self, prediction, top):
-        if prediction.ctc:
-            found = [([prediction.label(i) for i in one.classes[:one.n]], one.log_probability)
-                     for one in self.results[:self.n_results]]
-            return found if top is not None else found[0][0] if found else None
-        width = prediction.classes or prediction.width
-        values = self.values[:self.positions * prediction.width]
-        entries = [prediction.entry(values[i:i + width], top) for i in range(0, len(values), width)]
-        return entries if prediction.positions or prediction.width > width else entries[0]
-
-
-class _LabelSearch(ctypes.Structure):
-    _fields_ = [("beam", ctypes.c_int64), ("nbest", ctypes.c_int64), ("lexicon", ctypes.c_char_p),
-                ("lexicon_length", ctypes.c_int64), ("separator", ctypes.c_char_p)]
+def _predicted(prediction, found, top):
+    """What is predicted of a text, as Model.predict gives it."""
+    if prediction.ctc:
+        results = [([_label(prediction, i) for i in one.classes[:one.n]], one.log_probability)
+                   for one in found.results[:found.n_results]]
+        return results if top is not None else results[0][0] if results else None
+    width = prediction.classes or prediction.width
+    values = found.values[:found.positions * prediction.width]
+    entries = [_entry(prediction, values[i:i + width], top) for i in range(0, len(values), width)]
+    return entries if prediction.positions or prediction.width > width else entries[0]
 
 
 _path_of_library = os.path.join(os.path.dirname(os.path.abspath(__file__)), _LIBRARY)
 _lib = ctypes.CDLL(_path_of_library)
 _lib_at_once = ctypes.PyDLL(_path_of_library)
-_P, _I, _L = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
-_ERROR_VERSION, _ERROR_ARGUMENT = 1, 6  # as in the header
-
 
 _SETTINGS = {name: (kind, n, takes) for name, kind, n, takes in _GENERATION if takes != "INPUT"}
 
@@ -106,17 +68,14 @@ _AT_ONCE = {"error_text", "error_detail", "session_give", "generation_defaults",
 
 
 @functools.lru_cache(None)
-def _function(name, result, *arguments):
+def _function(name):
     function = getattr(_lib_at_once if name in _AT_ONCE else _lib, _NAME + "_" + name)
-    function.restype, function.argtypes = result, arguments
+    function.restype, *function.argtypes = _CALLS[name]
     return function
 
 
-_error_text = _function("error_text", ctypes.c_char_p, ctypes.c_int)
-_error_detail = _function("error_detail", ctypes.c_char_p)
-_close = _function("close", None, _P)
-_take, _take_alone = (_function(name, ctypes.c_int, _P, _P) for name in ("session_take", "session_take_alone"))
-_give = _function("session_give", ctypes.c_int, _P)
+_error_text, _error_detail, _close, _take, _take_alone, _give = map(
+    _function, ("error_text", "error_detail", "close", "session_take", "session_take_alone", "session_give"))
 
 
 def _check(status):
@@ -146,7 +105,7 @@ def _check_version(status):
 
 def set_threads(n):
     """Threads of every call from now on."""
-    _check(_function("set_threads", ctypes.c_int, ctypes.c_int)(_whole("n", n, "c_int", 1)))
+    _check(_function("set_threads")(_whole("n", n, "c_int", 1)))
 
 
 class _Taken:
@@ -156,7 +115,7 @@ class _Taken:
     _session = None  # where an interrupt ends __init__
 
     def __init__(self, model, alone=False):
-        self._session, self._model, self._take = _P(), model, _take_alone if alone else _take
+        self._session, self._model, self._take = c_void_p(), model, _take_alone if alone else _take
 
     def __enter__(self):
         try:
@@ -181,15 +140,15 @@ class Model:
     `seed`."""
 
     def __init__(self, weights=None, seed=None):
-        self._model, self._here = _P(), threading.local()
+        self._model, self._here = c_void_p(), threading.local()
         if weights is not None and seed is not None:
             raise TypeError("seed: initial values stand in place of weights, and both are given")
         if seed is None:
             path = None if weights is None else _path("weights", weights)
-            _check_version(_function("open_version", ctypes.c_int, _L, ctypes.c_char_p, _P)(
+            _check_version(_function("open_version")(
                 _HEADER, path, ctypes.byref(self._model)))
         else:
-            _check_version(_function("open_new_version", ctypes.c_int, _L, ctypes.c_uint64, _P)(
+            _check_version(_function("open_new_version")(
                 _HEADER, _whole("seed", seed, "c_uint64"), ctypes.byref(self._model)))
 
     def close(self):
@@ -199,7 +158,7 @@ class Model:
     def set_sessions(self, n):
         """How many calls run at the same time at most, each in a session of its own (at first: as many as
         processors). With set_threads(1) each has one thread."""
-        _check(_function("set_sessions", ctypes.c_int, _P, ctypes.c_int)(self._model, _whole("n", n, "c_int", 1)))
+        _check(_function("set_sessions")(self._model, _whole("n", n, "c_int", 1)))
 
     def __enter__(self):
         return self
@@ -215,13 +174,13 @@ class Model:
         """Writes parameters and the optimizer's state to a safetensors file."""
         path = _path("path", path)
         with _Taken(self._model, alone=True):
-            _check(_function("save", ctypes.c_int, _P, ctypes.c_char_p)(self._model, path))
+            _check(_function("save")(self._model, path))
 
     def parameters(self):
         """Copies of the parameters, as numpy arrays, by name."""
-        count = _function("parameter_count", _L, _P)(self._model)
+        count = _function("parameter_count")(self._model)
         _check(_ERROR_ARGUMENT if count < 0 else 0)
-        describe = _function("parameter", ctypes.c_int, _P, _L, _P)
+        describe = _function("parameter")
         found, info = {}, _Parameter()
         with _Taken(self._model):
             for i in range(count):
@@ -234,7 +193,7 @@ class Model:
         def settings(self, **changes):
             """The settings of a generation to start from, with these changed."""
             settings = Generation()
-            _check(_function("generation_defaults", ctypes.c_int, _P, _P)(
+            _check(_function("generation_defaults")(
                 self._model, ctypes.byref(settings)))
             for name, value in changes.items():
                 if name not in _SETTINGS:
@@ -260,10 +219,10 @@ class Model:
             settings, forced = self.settings(**changes), _flat("prefixes", [] if prefixes is None else prefixes)
             if "encode" in _FUNCTIONS:
                 packed, call = _pack("encode", _inputs("sentences", sentences))
-                n, kinds, given = call.rows(), (_P,), (packed.ctypes.data,)
+                n, given = call.rows(), (packed.ctypes.data,)
             else:
                 lengths, ids = _flat("sentences", sentences)
-                n, kinds, given = len(lengths), (_I, _P, _P), (len(lengths), lengths, ids)
+                n, given = len(lengths), (len(lengths), lengths, ids)
             if prefixes is not None:
                 if len(forced[0]) != n:
                     raise ValueError("prefixes: there are %d, not %d" % (len(forced[0]), n))
@@ -271,28 +230,28 @@ class Model:
             each = settings.alternatives or settings.nbest
             results = (_Result * (n * max(each, 1)))()
             with _Taken(self._model) as session:
-                _check(_function("generate", ctypes.c_int, _P, _P, *kinds, _P)(
+                _check(_function("generate")(
                     session, ctypes.byref(settings), *given, results))
                 answers = [Result(r) for r in results]
             return [answers[i * each:(i + 1) * each] for i in range(n)]
 
-    if hasattr(_lib, _NAME + "_alignment"):
+    if "alignment" in _CALLS:
         def alignment(self, source, target):
             """What each id of a target was made from, [len(target), len(source)]: the last attention
             over the source, in the mean of its heads. `target`: BOS and the ids behind it; row t is
             what predicted the id behind target[t]."""
-            source, target, weights = _ids("source", source), _ids("target", target), _P()
+            source, target, weights = _ids("source", source), _ids("target", target), c_void_p()
             with _Taken(self._model) as session:
-                _check(_function("alignment", ctypes.c_int, _P, _I, _P, _I, _P, _P)(
+                _check(_function("alignment")(
                     session, len(source), source, len(target), target, ctypes.byref(weights)))
                 return _array(weights.value, "f4", (len(target), len(source)))
 
     def _text(self, function, text, changes, prefix=None):
         settings, data = self.settings(**changes), _string("text", text)
         _begin_with(settings, None if prefix is None else _string("prefix", prefix))
-        answer, length = _P(), _L()
+        answer, length = c_void_p(), c_int64()
         with _Taken(self._model) as session:
-            _check(_function(function, ctypes.c_int, _P, _P, ctypes.c_char_p, _L, _P, _P)(
+            _check(_function(function)(
                 session, ctypes.byref(settings), data, len(data), ctypes.byref(answer), ctypes.byref(length)))
             text = ctypes.string_at(answer, length.value).decode()
             self._count_unknown(session)
@@ -305,8 +264,8 @@ class Model:
         return getattr(self._here, "unknown", (0, 0, None))
 
     def _count_unknown(self, session):
-        tokens, unknown, note = _L(), _L(), ctypes.c_char_p()
-        _check(_function("unknown", ctypes.c_int, _P, _P, _P, _P)(
+        tokens, unknown, note = c_int64(), c_int64(), c_char_p()
+        _check(_function("unknown")(
             session, ctypes.byref(tokens), ctypes.byref(unknown), ctypes.byref(note)))
         self._here.unknown = tokens.value, unknown.value, note.value.decode() if note.value else None
 
@@ -315,7 +274,7 @@ class Model:
         if note:
             warnings.warn(note, stacklevel=level)
 
-    if hasattr(_lib, _NAME + "_translate_text"):
+    if "translate_text" in _CALLS:
         def translate_text(self, text, prefix=None, **changes):
             """The translation of each line of a text, where \\n stands for a line break within one;
             of a list of lines, a list of whole ones. `prefix`, alike: how each line's translation
@@ -333,14 +292,14 @@ class Model:
         def _translations(self, name, lines, expected, prefix, changes):
             lines = _list(name, lines, expected)
             data = _join(name, lines, expected)
-            return self._list_translations(len(lines), (ctypes.c_char_p, _L), (data, len(data)), prefix, changes)
+            return self._list_translations(len(lines), (data, len(data)), prefix, changes)
 
-    def _list_translations(self, rows, kinds, given, prefix, changes):
-        settings, found, n = self.settings(**changes), ctypes.POINTER(_Translation)(), _L()
+    def _list_translations(self, rows, given, prefix, changes):
+        settings, found, n = self.settings(**changes), POINTER(_Translation)(), c_int64()
         _begin_with(settings, None if prefix is None else _join("prefix", prefix))
         answers = [[] for _ in range(rows)]
         with _Taken(self._model) as session:
-            _check(_function("translations", ctypes.c_int, _P, _P, *kinds, _P, _P)(
+            _check(_function("translations")(
                 session, ctypes.byref(settings), *given, ctypes.byref(found), ctypes.byref(n)))
             for i in range(n.value):
                 one = found[i]
@@ -351,20 +310,20 @@ class Model:
         self._warn_unknown(4)
         return answers
 
-    if "encode" in _FUNCTIONS and hasattr(_lib, _NAME + "_translations"):
+    if "encode" in _FUNCTIONS and "translations" in _CALLS:
         def translations(self, records, prefix=None, **changes):
             """Of each record the Results, with `text`: nbest of them, the best first, or its
             alternatives. `records`: a dict of the header's records: lists of str for texts and
             labels, other inputs as forward takes them. `prefix`: a list of how each text begins."""
             records = _inputs("records", records)
             packed, call = _pack("encode", records, texts=_RECORD_TEXTS, said=_RECORD_DIMS)
-            return self._list_translations(call.rows(), (_P,), (packed.ctypes.data,), prefix, changes)
+            return self._list_translations(call.rows(), (packed.ctypes.data,), prefix, changes)
 
         def translate(self, records, prefix=None, **changes):
             """The best text of each record, a list."""
             return [results[0].text for results in self.translations(records, prefix, **changes)]
 
-    if hasattr(_lib, _NAME + "_generate_text"):
+    if "generate_text" in _CALLS:
         def generate_text(self, text, **changes):
             """The text and how it goes on; of a list of texts, a list."""
             if isinstance(text, str):
@@ -379,7 +338,7 @@ class Model:
         packed, call = _pack(name, given, first)
         answers = numpy.zeros(len(outputs) + 1, "u8")
         with _Taken(self._model, alone=name == "train_step") as session:
-            _check(_function(name, ctypes.c_int, _P, _P, _P)(session, packed.ctypes.data, answers.ctypes.data))
+            _check(_function(name)(session, packed.ctypes.data, answers.ctypes.data))
             return {port: call.give(answers[i:i + 1], dtype, shape)
                     for i, (port, dtype, shape) in enumerate(outputs)}
 
@@ -394,25 +353,25 @@ class Model:
             """The predictions by name, of inputs as of forward."""
             return self._run("predict", 0, inputs)
 
-    if hasattr(_lib, _NAME + "_predict_text"):
+    if "predict_text" in _CALLS:
         def _predictions(self):
-            count = _function("prediction_count", _L, _P)(self._model)
+            count = _function("prediction_count")(self._model)
             _check(_ERROR_ARGUMENT if count < 0 else 0)
-            describe = _function("prediction", ctypes.c_int, _P, _L, _P)
+            describe = _function("prediction")
             found = [_Prediction() for _ in range(count)]
             for i, info in enumerate(found):
                 _check(describe(self._model, i, ctypes.byref(info)))
             return found
 
         def _predict_all(self, data, predictions, top, search):
-            found, n, cut = ctypes.POINTER(_Predicted)(), _L(), (_L * len(data))()
+            found, n, cut = POINTER(_Predicted)(), c_int64(), (c_int64 * len(data))()
             with _Taken(self._model) as session:
                 if search:
-                    _check(_function("set_label_search", ctypes.c_int, _P, _P)(session, ctypes.byref(search)))
-                _check(_function("predict_texts", ctypes.c_int, _P, _L, _P, _P, _P, _P, _P)(
-                    session, len(data), (ctypes.c_char_p * len(data))(*data),
-                    (_L * len(data))(*map(len, data)), ctypes.byref(found), ctypes.byref(n), cut))
-                answers = [{info.name.decode(): found[i * n.value + k].give(info, top)
+                    _check(_function("set_label_search")(session, ctypes.byref(search)))
+                _check(_function("predict_texts")(
+                    session, len(data), (c_char_p * len(data))(*data),
+                    (c_int64 * len(data))(*map(len, data)), ctypes.byref(found), ctypes.byref(n), cut))
+                answers = [{info.name.decode(): _predicted(info, found[i * n.value + k], top)
                             for k, info in enumerate(predictions) if found[i * n.value + k].positions}
                            for i in range(len(data))]
                 notes = [one.note.decode() for one in found[:len(data) * n.value] if one.note]
@@ -427,7 +386,7 @@ class Model:
 
         def _label_search(self, top, beam, lexicon, separator):
             """How labels of CTC are searched; None: none are."""
-            if not hasattr(_lib, _NAME + "_set_label_search"):
+            if "set_label_search" not in _CALLS:
                 given = [name for name, value in (("beam", beam), ("lexicon", lexicon), ("separator", separator))
                          if value is not None]
                 if given:
@@ -502,7 +461,7 @@ class _Call:
         cells = [_c_string(port, cell) for cell in _lines(port, value)]
         self._agree(self.extents, shape[0], len(cells))
         self.unsaid.update(shape[1:2])
-        self.kept.append((ctypes.c_char_p * len(cells))(*cells))
+        self.kept.append((c_char_p * len(cells))(*cells))
         return ctypes.addressof(self.kept[-1]), "u8"
 
     def _agree(self, table, dim, value):

@@ -1,6 +1,5 @@
 
 import collections.abc
-import ctypes
 import functools
 import numbers
 import operator

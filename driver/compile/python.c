@@ -88,16 +88,6 @@ static const char *quoted(Arena *arena, const char *text)
     return copy;
 }
 
-/* ctypes' name of a C type: c_int32 of int32_t. */
-static const char *ctypes_name(const Artifact *a, const char *type)
-{
-    if (text_ends(type, "*"))
-        return !strcmp(type, "const char *") ? "c_char_p" : "c_void_p";
-    size_t n = strlen(type);
-    bool sized = n > 2 && !strcmp(type + n - 2, "_t");
-    return arena_printf(a->job->arena, "c_%.*s", (int)(sized ? n - 2 : n), type);
-}
-
 /* What records have in place of the ids of texts and labels, and the dimensions that they say. */
 static void put_records(const Artifact *a, Text *out)
 {
@@ -131,6 +121,9 @@ void compile_python(const Artifact *a, Text *out)
              "    import %s\n"
              "    model = %s.Model()\n\"\"\"\n\n",
              a->name, a->name, members, a->name, a->name);
+    text_string(out, "import ctypes\n"
+                     "from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, "
+                     "c_int64, c_uint64, c_void_p\n\n");
     text_add(out,
              "_NAME, _LIBRARY, _HEADER = \"%s\", %s, 0x%016" PRIx64 "\n"
              "VOCABULARY, BOS, EOS, PAD, UNK = %" PRId64 ", %" PRId32 ", %" PRId32 ", %" PRId32
@@ -143,7 +136,7 @@ void compile_python(const Artifact *a, Text *out)
     text_add(out, ")\n_GENERATION = [");
     for (int i = 0; a->names[TFC_DECODE_STEP] && i < generation_field_count; i++)
         text_add(out, "%s(\"%s\", \"%s\", %d, \"%s\")", i ? ", " : "", generation_fields[i].name,
-                 ctypes_name(a, generation_fields[i].type), generation_fields[i].n,
+                 interface_ctype(a->job->arena, generation_fields[i].type), generation_fields[i].n,
                  generation_fields[i].takes);
     text_add(out,
              "]\n_NEXT = \"%s\"\n"
@@ -155,5 +148,13 @@ void compile_python(const Artifact *a, Text *out)
             put_function(a, (TfcFunction)f, out);
     text_add(out, "}\n");
     put_records(a, out);
+    text_add(out,
+             "_ERROR_VERSION, _ERROR_ARGUMENT = %d, %d\n"
+             "# of each call: what it returns, and what it takes\n"
+             "_CALLS = {\n",
+             TFC_ERROR_VERSION, TFC_ERROR_ARGUMENT);
+    interface_put_calls(a, CALLS_IN_PYTHON, out);
+    text_string(out, "}\n");
+    interface_put_records(a, true, out);
     text_add(out, "%s", model_py);
 }

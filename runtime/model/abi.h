@@ -15,16 +15,8 @@ enum { TFC_MODEL_ABI = 16 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
-    TFC_OK,
-    TFC_ERROR_VERSION,
-    TFC_ERROR_CPU,
-    TFC_ERROR_WEIGHTS,
-    TFC_ERROR_MEMORY,
-    TFC_ERROR_FUNCTION,
-    TFC_ERROR_ARGUMENT,
-    TFC_ERROR_FILE,
-    TFC_ERROR_BUSY,
-    TFC_ERROR_NUMBER,
+#define API_STATUS(name, ...) TFC_##name,
+#include "runtime/model/statuses.def"
     TFC_N_STATUS
 } TfcStatus;
 
@@ -80,18 +72,6 @@ typedef struct TfcText {
     TextFrame frame;
 } TfcText;
 
-/* TfcPrediction: one output of the function predict; the generated header has the same fields.
- *   classes    how many classes the values are probabilities of; 0: they are numbers
- *   width      values of a row or, with positions, of a position; a multiple of classes
- *   positions  1: each position of the ragged dimension has values; 0: each row has
- *   ctc        1: the positions are CTC's frames, whose blank is class 0
- *   labels     names of the classes; NULL: they have none */
-typedef struct TfcPrediction {
-    const char *name;
-    int64_t classes, width, positions, ctc;
-    const char *const *labels;
-} TfcPrediction;
-
 /* TfcColumn: an input that takes texts, labels or numbers of records in place of ids.
  *   row        what they are
  *   own        the vocabulary that a text has of its own; NULL: the source's or the target's
@@ -126,10 +106,10 @@ static inline bool records_say_lengths(const TfcProgram *encode, const TfcColumn
     return !along;
 }
 
-/* What the function predict gives, in the order of its outputs. */
+/* What the function predict gives, in the order of its outputs (interface.def). */
 typedef struct TfcPredictions {
     int64_t n;
-    const TfcPrediction *all;
+    const struct TfcPrediction *all;
     const TfcColumn *text; /* NULL: other inputs are read than one text */
 } TfcPredictions;
 

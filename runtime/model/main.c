@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tfc_model_main(const TfcModel *model, int argc, char **argv);
-
 typedef struct ProgramIds {
     int32_t *data;
     int32_t n, room;

@@ -28,8 +28,6 @@ static bool has_labels(const TfcModel *model)
     return false;
 }
 
-int tfc_model_predict_main(const TfcModel *model, int argc, char **argv);
-
 /* PredictOptions: beam, lexicon and separator only of a model that predicts labels of CTC. */
 typedef struct PredictOptions {
     const char *weights, *lexicon, *separator;

@@ -49,16 +49,8 @@ const char *tfc_model_error_detail(void)
 const char *tfc_model_error_text(int status)
 {
     static const char *const texts[TFC_N_STATUS] = {
-        [TFC_OK] = "done",
-        [TFC_ERROR_VERSION] = "the header is not the one of this library",
-        [TFC_ERROR_CPU] = "this machine cannot run any of the code inside",
-        [TFC_ERROR_WEIGHTS] = "the weights are missing or do not fit",
-        [TFC_ERROR_MEMORY] = "out of memory",
-        [TFC_ERROR_FUNCTION] = "the library was compiled without this function",
-        [TFC_ERROR_ARGUMENT] = "an argument is missing or out of range",
-        [TFC_ERROR_FILE] = "the file cannot be written",
-        [TFC_ERROR_BUSY] = "another thread uses the model or session",
-        [TFC_ERROR_NUMBER] = "a result, the loss or a gradient is not a finite number",
+#define API_STATUS(name, text, ...) text,
+#include "runtime/model/statuses.def"
     };
     return status >= 0 && status < TFC_N_STATUS ? texts[status] : "there is no such error";
 }

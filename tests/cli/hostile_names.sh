@@ -79,7 +79,7 @@ declared() { # declared HEADERS WORD: typedef or extern
 python3 -c 'import builtins, keyword; print(*(n for n in dir(builtins) + keyword.kwlist if n[0] != "_"))' | ./taken MODEL >missing.txt
 [ ! -s missing.txt ] || fail "names of Python: $(tr '\n' ' ' <missing.txt)"
 # Functions of the runtime that a model's could be called as.
-grep -o '^    {"[a-z_]*", "' "$root/driver/compile/exports.c" | sed 's/.*{"\([a-z_]*\)".*/\1/; s/_version$//' | sort -u >exports.txt
+sed -n 's/^API_CALL([A-Za-z_]*, [^,]*, \([a-z_]*\), .*/\1/p' "$root/runtime/model/interface.def" | sort -u >exports.txt
 [ "$(wc -l <exports.txt)" -gt 15 ] || fail "the exports are not found"
 sed -n '/======== kernels and tables/q; s/^\(static \|\)\([A-Za-z][A-Za-z0-9_ ]* \**\)\([a-z0-9_]*\)(.*/\3/p' words.c | sort -u >functions.txt
 [ "$(wc -l <functions.txt)" -gt 100 ] || fail "the functions are not found"
@@ -89,7 +89,7 @@ done <exports.txt | sort -u | ./taken MODEL >missing.txt
 # Those that are linked with any library, whatever of them this model needs: a model's function would stand in their place.
 nm --defined-only "$(dirname "$tfc")/libtfc_runtime.a" 2>/dev/null | sed -n 's/^[0-9a-f]* [A-Z] //p' | grep -v '^tfc_' | sort -u >functions.txt
 [ "$(wc -l <functions.txt)" -gt 300 ] || fail "the runtime's functions are not found"
-grep -o '^    {"[a-z_]*", "' "$root/driver/compile/exports.c" | sed 's/.*{"\([a-z_]*\)".*/\1/' | sort -u >symbols.txt
+sed 's/^open.*/&_version/; s/_columns$//' exports.txt | sort -u >symbols.txt
 while read -r e; do
     sed -n "s/^\\(.*\\)_$e\$/\\1/p" functions.txt
 done <symbols.txt | sort -u | ./taken MODEL >>missing.txt

@@ -213,8 +213,9 @@ static void decode_wrong(N(session) * session)
     static const int32_t twice[] = {1, 1}, three[] = {0, 1, 2}, three_tokens[] = {BOS, BOS, BOS};
     static const int32_t strange[] = {BOS, 40}, many[5] = {0};
     const float *logits;
-    REFUSES(ARGUMENT, "not begun", N(decode_step)(session, 2, NULL, slots, tokens, &logits));
-    REFUSES(ARGUMENT, "not begun", N(decode_copy)(session, 0, 1));
+    REFUSES(ARGUMENT, "no decoding is in progress",
+            N(decode_step)(session, 2, NULL, slots, tokens, &logits));
+    REFUSES(ARGUMENT, "no decoding is in progress", N(decode_copy)(session, 0, 1));
     REFUSES(ARGUMENT, "session is NULL", N(encode)(NULL, 2, lengths, src, 2));
     REFUSES(ARGUMENT, "n is -1; expected 0 or more", N(encode)(session, -1, lengths, src, 2));
     REFUSES(ARGUMENT, "lengths is NULL", N(encode)(session, 2, NULL, src, 2));
@@ -225,7 +226,8 @@ static void decode_wrong(N(session) * session)
     REFUSES(ARGUMENT, "id 3 of 'src' is 40", N(encode)(session, 2, lengths, beyond, 2));
     REFUSES(ARGUMENT, "slots is -1; expected 0 or more", N(encode)(session, 2, lengths, src, -1));
     REFUSES(MEMORY, "out of memory", N(encode)(session, 2, lengths, src, INT32_MAX));
-    REFUSES(ARGUMENT, "not begun", N(decode_step)(session, 2, NULL, slots, tokens, &logits));
+    REFUSES(ARGUMENT, "no decoding is in progress",
+            N(decode_step)(session, 2, NULL, slots, tokens, &logits));
     WORKS(N(encode)(session, 2, lengths, src, 2));
     REFUSES(ARGUMENT, "session is NULL", N(decode_step)(NULL, 2, NULL, slots, tokens, &logits));
     REFUSES(ARGUMENT, "n is -1", N(decode_step)(session, -1, NULL, slots, tokens, &logits));
