@@ -439,18 +439,18 @@ static const char hidden[] = "#define HIDDEN __attribute__((visibility(\"hidden\
 
 /* What a file of its own knows of the runtime, whose folder the compiler is given. */
 static const char runtime_headers[] = "#include \"runtime/decode/decode_shortlist.h\"\n"
+                                      "#include \"runtime/model/program.h\"\n"
                                       "#include \"runtime/model/script.h\"\n"
                                       "#include \"runtime/text/hf/tokenizer_json.h\"\n";
 
 /* What a program, and what a module for JavaScript, begins with. */
 static void put_entry(const Artifact *a, Text *out)
 {
-    const char *answers = a->names[TFC_DECODE_STEP] ? "main" : "predict_main";
     if (!strcmp(a->emit, "exe"))
         text_add(out,
                  "int main(int argc, char **argv)\n"
-                 "{\n    return tfc_model_%s(&model_constant, argc, argv);\n}\n",
-                 answers);
+                 "{\n    return tfc_model_main(&model_constant, &program_%s, argc, argv);\n}\n",
+                 a->names[TFC_DECODE_STEP] ? "generates" : "predicts");
     if (artifact_is_script(a))
         text_add(
             out,

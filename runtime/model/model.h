@@ -44,19 +44,25 @@ typedef union TfcWord {
 #include "runtime/model/interface.def"
 /* clang-format on */
 
-/* The main functions of a program that decodes, and of one that predicts. */
-int tfc_model_main(const TfcModel *model, int argc, char **argv);
-int tfc_model_predict_main(const TfcModel *model, int argc, char **argv);
-/* For main.c: tfc_model_translations_columns of records among many, the first of which has this
+/* Whether CTC makes labels of any prediction, of a model that predicts. */
+static inline bool model_finds_labels(const TfcModel *model)
+{
+    for (int64_t i = 0; i < model->predictions->n; i++)
+        if (model->predictions->all[i].ctc)
+            return true;
+    return false;
+}
+
+/* For programs: tfc_model_translations_columns of records among many, the first of which has this
  * number. */
 int tfc_model_record_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                   int64_t number, const TfcWord *records,
                                   const TfcTranslation **list, int64_t *n);
-/* For main.c: as tfc_model_translations, for lines among many (see tfc_model_answer_lines). */
+/* For programs: as tfc_model_translations, for lines among many (see tfc_model_answer_lines). */
 int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                 int64_t number, const char *line, int64_t length,
                                 const TfcTranslation **list, int64_t *n);
-/* For main.c: the answers to lines among many, each of them one line: its translation, or the
+/* For programs: the answers to lines among many, each of them one line: its translation, or the
  * prompt with its continuation. `number`: the first line's number, from 0; a line's number is part
  * of the key of its random numbers. */
 int tfc_model_answer_lines(TfcSessionHandle *session, const TfcGeneration *settings, int64_t number,

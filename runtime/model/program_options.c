@@ -1,31 +1,45 @@
 /* The command line of a compiled program. */
-#include "runtime/model/program_options.h"
+#include "runtime/model/program.h"
 
 #include "base/limits.h"
+#include "runtime/decode/ctc.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An option of the program's own; `value` says of what kind: FILE is text, ID and N are numbers,
- * NULL is a flag. */
+/* An option of the program's own: a flag, a text, an id of the vocabulary, or a number of 1 to
+ * `most`. `of`: whose it is. */
 typedef struct OwnOption {
-    const char *name, *value;
+    const char *name, *value; /* NULL: a flag */
+    enum { OWN_FLAG, OWN_TEXT, OWN_ID, OWN_COUNT } kind;
+    unsigned of;
     size_t at; /* in ProgramOptions */
+    int64_t most;
     const char *help;
 } OwnOption;
 
+#define OWN(name, value, kind, of, most, help) \
+    {#name, value, kind, of, offsetof(ProgramOptions, name), most, help}
 static const OwnOption own_options[] = {
-    {"weights", "FILE", offsetof(ProgramOptions, weights),
-     "a safetensors file in place of the weights inside"},
-    {"ids", NULL, offsetof(ProgramOptions, ids), "token ids in place of text"},
-    {"prefix", "FILE", offsetof(ProgramOptions, prefix),
-     "how each result begins: a line for each line"},
-    {"bos", "ID", offsetof(ProgramOptions, bos), "the id that begins a result"},
-    {"first", "ID", offsetof(ProgramOptions, first), "the first id of every result"},
-    {"eos", "ID", offsetof(ProgramOptions, eos), "the id that ends it"},
-    {"threads", "N", offsetof(ProgramOptions, threads), "as many as processors"},
+    OWN(weights, "FILE", OWN_TEXT, OF_ALL, 0, "a safetensors file in place of the weights inside"),
+    OWN(ids, NULL, OWN_FLAG, OF_DECODING, 0, "token ids in place of text"),
+    OWN(prefix, "FILE", OWN_TEXT, OF_DECODING, 0, "how each result begins: a line for each line"),
+    OWN(bos, "ID", OWN_ID, OF_DECODING, 0, "the id that begins a result"),
+    OWN(first, "ID", OWN_ID, OF_DECODING, 0, "the first id of every result"),
+    OWN(eos, "ID", OWN_ID, OF_DECODING, 0, "the id that ends it"),
+    OWN(top, "K", OWN_COUNT, OF_PREDICTIONS, INT32_MAX,
+        "the K most probable classes, or results with their log-probabilities (1)"),
+    OWN(beam, "N", OWN_COUNT, OF_LABELS, CTC_WIDEST,
+        "search labels by a beam of N prefixes (1: the best path)"),
+    OWN(lexicon, "FILE", OWN_TEXT, OF_LABELS, 0,
+        "give only words of this list: in each line the labels of one"),
+    OWN(separator, "L", OWN_TEXT, OF_LABELS, 0,
+        "the label between words of the lexicon; without it a result is one"),
+    OWN(json, NULL, OWN_FLAG, OF_PREDICTIONS, 0,
+        "a JSON object for each line, as tfc predict prints it"),
+    OWN(threads, "N", OWN_COUNT, OF_ALL, LIMIT_threads, "as many as processors"),
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof own_options[0] };
 enum { ALL_OPTIONS = OWN_OPTIONS + SETTINGS };
@@ -40,32 +54,40 @@ static const char *option_value(int i)
     return i < OWN_OPTIONS ? own_options[i].value : setting_help(i - OWN_OPTIONS)->value;
 }
 
-static bool is_ids(const OwnOption *option) { return option->at == offsetof(ProgramOptions, ids); }
-
-static void print_usage(const TfcModel *model, const char *program, FILE *out)
+/* Whether the program has the option. */
+static bool has_option(const Program *p, int i)
 {
-    fprintf(
-        out,
-        "Usage: %s [OPTION ...]\n"
-        "%s on standard input, a line each; the answers, a line each, out. Several results of a\n"
-        "line are a line each: NUMBER ||| RESULT ||| SCORE.\n",
-        program,
-        model->n_columns ? "Records as JSON objects"
-        : model->text    ? "Text (with --ids token ids)"
-                         : "Token ids");
+    const unsigned of = i < OWN_OPTIONS ? own_options[i].of : OF_DECODING;
+    return option_name(i) && (of & (OF_ALL | p->kind->options(p->model)));
+}
+
+static bool is_ids(int i)
+{
+    return i < OWN_OPTIONS && own_options[i].at == offsetof(ProgramOptions, ids);
+}
+
+static void print_usage(const Program *p, FILE *out)
+{
+    const bool decodes = p->kind->options(p->model) & OF_DECODING;
+    fprintf(out, "Usage: %s [OPTION ...]\n%s on standard input, a line each; %s\n", p->name,
+            p->model->n_columns ? "Records as JSON objects"
+            : !p->model->text   ? "Token ids"
+            : decodes           ? "Text (with --ids token ids)"
+                                : "Text",
+            p->kind->answers);
     for (int i = 0; i < ALL_OPTIONS; i++) {
         const char *name = option_name(i), *value = option_value(i);
-        if (name && !(model->n_columns && i < OWN_OPTIONS && is_ids(&own_options[i])))
+        if (has_option(p, i) && !(p->model->n_columns && is_ids(i)))
             fprintf(out, "  --%s %-*s %s\n", name, (int)(23 - strlen(name)), value ? value : "",
                     i < OWN_OPTIONS ? own_options[i].help : setting_help(i - OWN_OPTIONS)->text);
     }
 }
 
 /* -1: there is none. */
-static int find_own_or_setting(const char *argument)
+static int find_own_or_setting(const Program *p, const char *argument)
 {
     for (int i = 0; !strncmp(argument, "--", 2) && i < ALL_OPTIONS; i++)
-        if (option_name(i) && !strcmp(argument + 2, option_name(i)))
+        if (has_option(p, i) && !strcmp(argument + 2, option_name(i)))
             return i;
     return -1;
 }
@@ -86,81 +108,92 @@ static bool read_option_number(const char *program, const char *option, const De
     return false;
 }
 
-static bool read_own(const TfcModel *model, const char *program, const OwnOption *own,
-                     const char *text, ProgramOptions *o)
+static bool read_own(Program *p, const OwnOption *own, const char *text)
 {
-    void *field = (char *)o + own->at;
-    bool is_id = own->value && !strcmp(own->value, "ID");
-    DecodeSetting range = {.kind = SETTING_WHOLE, .least = !is_id};
+    void *field = (char *)&p->options + own->at;
+    const int64_t vocab = p->model->vocab;
+    DecodeSetting range = {.kind = SETTING_WHOLE, .least = 1, .most = (double)own->most};
     double number;
-    if (!own->value)
-        *(bool *)field = true;
-    else if (!strcmp(own->value, "FILE"))
-        *(const char **)field = text;
-    else {
-        range.most = !is_id             ? LIMIT_threads
-                     : model->vocab > 0 ? (double)model->vocab - 1
-                                        : INT32_MAX;
-        return read_option_number(program, own->name, &range, text, field, &number);
+    if (own->kind == OWN_ID) {
+        range.least = 0;
+        range.most = vocab > 0 ? (double)vocab - 1 : INT32_MAX;
     }
-    return true;
+    switch (own->kind) {
+    case OWN_FLAG: return *(bool *)field = true;
+    case OWN_TEXT: *(const char **)field = text; return true;
+    default: return read_option_number(p->name, own->name, &range, text, field, &number);
+    }
 }
 
-static bool read_setting(const char *program, int row, const char *text, ProgramOptions *o)
+static bool read_setting(Program *p, int row, const char *text)
 {
+    ProgramOptions *o = &p->options;
     const DecodeSetting *setting = &setting_rows[row];
     int64_t whole = 1;
     double number = 1;
     if (setting->kind != SETTING_FLAG &&
-        !read_option_number(program, setting_help(row)->option, setting, text, &whole, &number))
+        !read_option_number(p->name, setting_help(row)->option, setting, text, &whole, &number))
         return false;
     setting_put(setting, &o->settings, whole, number);
     return o->given[row] = true;
 }
 
-int program_options_read(const TfcModel *model, int argc, char **argv, ProgramOptions *o)
+/* The option that an argument names, whose value is `value` (NULL: there is none). The exit status;
+ * *takes: the value is the option's. */
+static int read_argument(Program *p, const char *argument, const char *value,
+                         bool given[ALL_OPTIONS], bool *takes)
 {
-    bool given[ALL_OPTIONS] = {false};
-    *o = (ProgramOptions){.threads = -1, .bos = -1, .first = -1, .eos = -1};
+    const int option = find_own_or_setting(p, argument);
+    *takes = option >= 0 && option_value(option);
+    if (*takes && given[option]) {
+        fprintf(stderr, "%s: %s is given twice; it may stand once\n", p->name, argument);
+        return 2;
+    }
+    if (option < 0 || (*takes && !value)) {
+        fprintf(stderr, *takes ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n",
+                p->name, argument);
+        print_usage(p, stderr);
+        return 2;
+    }
+    given[option] = true;
+    return (option < OWN_OPTIONS ? read_own(p, &own_options[option], value)
+                                 : read_setting(p, option - OWN_OPTIONS, value))
+               ? 0
+               : 2;
+}
+
+int program_options_read(Program *p, int argc, char **argv)
+{
+    bool given[ALL_OPTIONS] = {false}, takes;
+    ProgramOptions *o = &p->options;
+    *o = (ProgramOptions){.threads = -1, .bos = -1, .first = -1, .eos = -1, .top = 1, .beam = 1};
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            print_usage(model, argv[0], stdout);
+            print_usage(p, stdout);
             o->help = true;
             return 0;
         }
-        int option = find_own_or_setting(argv[i]);
-        bool takes = option >= 0 && option_value(option);
-        if (takes && given[option]) {
-            fprintf(stderr, "%s: %s is given twice; it may stand once\n", argv[0], argv[i]);
-            return 2;
-        }
-        if (option < 0 || (takes && i + 1 == argc)) {
-            fprintf(stderr, takes ? "%s: %s takes a value\n" : "%s: there is no option '%s'\n",
-                    argv[0], argv[i]);
-            print_usage(model, argv[0], stderr);
-            return 2;
-        }
-        given[option] = true;
+        const int status = read_argument(p, argv[i], argv[i + 1], given, &takes);
+        if (status)
+            return status;
         i += takes;
-        if (!(option < OWN_OPTIONS ? read_own(model, argv[0], &own_options[option], argv[i], o)
-                                   : read_setting(argv[0], option - OWN_OPTIONS, argv[i], o)))
-            return 2;
     }
-    if (model->n_columns && o->ids) {
-        fprintf(stderr, "%s: --ids is for texts: each line is a record\n", argv[0]);
+    if (p->model->n_columns && o->ids) {
+        fprintf(stderr, "%s: --ids is for texts: each line is a record\n", p->name);
         return 2;
     }
-    o->ids = o->ids || !model->text;
+    o->ids = o->ids || !p->model->text;
     const TfcGeneration *s = &o->settings;
     const SettingConflict *conflict =
         settings_conflict(s->sample, s->nbest, s->best_of, s->alternatives);
     if (conflict)
-        fprintf(stderr, "%s: %s\n", argv[0], conflict->options);
+        fprintf(stderr, "%s: %s\n", p->name, conflict->options);
     return conflict ? 2 : 0;
 }
 
-int program_options_set(const ProgramOptions *o, const char *program, TfcGeneration *s)
+int program_options_set(const Program *p, TfcGeneration *s)
 {
+    const ProgramOptions *o = &p->options;
     char conflict[SETTINGS_TEXT];
     for (int i = 0; i < SETTINGS; i++)
         if (o->given[i])
@@ -168,7 +201,7 @@ int program_options_set(const ProgramOptions *o, const char *program, TfcGenerat
     if (o->given[SETTING_beam] || o->given[SETTING_alternatives])
         s->sample = o->settings.sample;
     if (settings_given_conflict(o->given, s->sample, s->nbest, s->beam, conflict)) {
-        fprintf(stderr, "%s: %s\n", program, conflict);
+        fprintf(stderr, "%s: %s\n", p->name, conflict);
         return 2;
     }
     s->beam = settings_beam(s->beam, s->nbest);

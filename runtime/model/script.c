@@ -218,7 +218,7 @@ static const char *answer_request(const TfcModel *model, TfcSessionHandle *sessi
             arena_printf(arena, "a request is an object with a text \"%s\"", member));
     const char *mistake =
         script_predicts(model)
-            ? take_search(request, script_finds_labels(model), arena, wanted)
+            ? take_search(request, model_finds_labels(model), arena, wanted)
             : take_settings(request, model->source && !model->n_columns, arena, wanted);
     return mistake ? script_fail(mistake) : put_request_answer(model, session, wanted);
 }

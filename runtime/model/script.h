@@ -17,10 +17,8 @@ int script_put_attention(TfcSessionHandle *session, const char *text, const TfcT
                          JsonWriter *json);
 
 /* Whether texts are answered by predictions: the model makes them of a text, and does not decode.
- * (script_predict.c, as the next ones) */
+ * (script_predict.c, as the next one) */
 bool script_predicts(const TfcModel *model);
-/* Whether CTC makes labels of any prediction. */
-bool script_finds_labels(const TfcModel *model);
 /* Writes what is predicted of a text, as an object: the `top` most probable classes or results of
  * CTC (INT64_MAX: all classes, one result). search: its beam, lexicon and separator. Returns a
  * TfcStatus. */

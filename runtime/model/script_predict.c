@@ -76,14 +76,6 @@ bool script_predicts(const TfcModel *model)
            !model->variants[0].programs[TFC_DECODE_STEP];
 }
 
-bool script_finds_labels(const TfcModel *model)
-{
-    for (int64_t i = 0; i < model->predictions->n; i++)
-        if (model->predictions->all[i].ctc)
-            return true;
-    return false;
-}
-
 /* Of CTC one result, unless a number is given. */
 static int set_request_search(TfcSessionHandle *session, int64_t top, const TfcLabelSearch *given)
 {
@@ -98,7 +90,7 @@ int script_put_predictions(TfcSessionHandle *session, const TfcModel *model, con
 {
     const TfcPredicted *list;
     int64_t n, cut;
-    int status = script_finds_labels(model) ? set_request_search(session, top, search) : TFC_OK;
+    int status = model_finds_labels(model) ? set_request_search(session, top, search) : TFC_OK;
     if (!status)
         status = tfc_model_predict_text(session, text, (int64_t)strlen(text), &list, &n, &cut);
     if (status)

@@ -159,6 +159,8 @@ done
 refuses 2 "there is no option '--beam'" reader.lib/classifies --beam
 refuses 2 "\-\-top takes a whole number from 1 to 2147483647, not '0'" reader.lib/classifies --top 0
 refuses 2 "\-\-top takes a value" reader.lib/classifies --top
+refuses 2 "\-\-top is given twice" reader.lib/classifies --top 1 --top 2
+refuses 1 "line 2: the line is longer than 1000000 bytes" sh -c '{ echo a; yes a | head -n 600000 | tr -d "\n"; yes a | head -n 600000 | tr -d "\n"; } | reader.lib/classifies'
 refuses 1 "absent" reader.lib/classifies --weights absent
 refuses 1 "line 2: byte 0 of utf8 is 0xff" sh -c "printf 'a\n\377\n' | reader.lib/classifies"
 [ ! -e /dev/full ] || refuses 1 "cannot write" sh -c 'reader.lib/classifies <lines >/dev/full'
