@@ -76,7 +76,7 @@ static size_t line_limit(const Program *p)
 }
 
 /* Adds a line, the i-th, and a CRLF: a return of the line's own before it stays one. */
-static bool add_line(Program *p, ProgramLines *lines, int64_t i, const Record *line)
+static bool add_program_line(Program *p, ProgramLines *lines, int64_t i, const Record *line)
 {
     static const char end[] = "\r\n";
     if (lines->room - lines->used < line->length + sizeof end) {
@@ -107,7 +107,7 @@ static bool take_line(Program *p, RecordCutter *from, const char *name, ProgramL
     if (status == RECORD_END)
         return false;
     if (status == RECORD_READ && !line.is_cut)
-        return add_line(p, lines, p->n, &line);
+        return add_program_line(p, lines, p->n, &line);
     if (status == RECORD_READ)
         snprintf(p->fault, FAULT_BYTES, "%sline %lld: the line is longer than %zu bytes", name,
                  (long long)from->line, line_limit(p));

@@ -186,7 +186,7 @@ static bool generate_answers(Program *p, int64_t first, int64_t n)
                                                                  length);
 }
 
-static int begin_generating(Program *p, TfcModelHandle *loaded)
+static int begin_program_generation(Program *p, TfcModelHandle *loaded)
 {
     Generating *g = p->own = calloc(1, sizeof *g);
     if (!g)
@@ -202,7 +202,7 @@ static int begin_generating(Program *p, TfcModelHandle *loaded)
     return g->results ? 0 : program_complain(p, "cannot begin", strerror(errno));
 }
 
-static void end_generating(Program *p)
+static void end_program_generation(Program *p)
 {
     Generating *g = p->own;
     if (g) {
@@ -223,7 +223,7 @@ const ProgramKind program_generates = {
     .options = generation_options,
     .answers = "the answers, a line each, out. Several results of a\n"
                "line are a line each: NUMBER ||| RESULT ||| SCORE.",
-    .begin = begin_generating,
+    .begin = begin_program_generation,
     .answer = generate_answers,
-    .end = end_generating,
+    .end = end_program_generation,
 };

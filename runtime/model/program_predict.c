@@ -113,7 +113,7 @@ static int set_program_search(const Program *p)
     return status;
 }
 
-static int begin_predicting(Program *p, TfcModelHandle *loaded)
+static int begin_program_predictions(Program *p, TfcModelHandle *loaded)
 {
     const TfcPredictions *predictions = p->model->predictions;
     Predicting *own = p->own = calloc(1, sizeof *own);
@@ -127,7 +127,7 @@ static int begin_predicting(Program *p, TfcModelHandle *loaded)
     return model_finds_labels(p->model) ? set_program_search(p) : 0;
 }
 
-static void end_predicting(Program *p)
+static void end_program_predictions(Program *p)
 {
     Predicting *own = p->own;
     Text note = {0};
@@ -149,7 +149,7 @@ static unsigned prediction_options(const TfcModel *model)
 const ProgramKind program_predicts = {
     .options = prediction_options,
     .answers = "what is predicted of each, a line\neach, out.",
-    .begin = begin_predicting,
+    .begin = begin_program_predictions,
     .answer = predict_answers,
-    .end = end_predicting,
+    .end = end_program_predictions,
 };
