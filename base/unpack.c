@@ -33,10 +33,11 @@ struct Unpacker {
     bool has_rest;  /* the last step filled its output: there may be more without further input */
     bool is_unread; /* the input gave -1 */
     bool has_failed;
+    uint64_t taken, made;    /* bytes of the file so far, and of what it holds */
     const unsigned char *at; /* n bytes in `chunk` that are not yet unpacked */
     size_t n;
     const char *fault; /* what the library finds wrong; NULL: nothing */
-    char problem[160];
+    char problem[240];
     union {
         z_stream gzip;
         lzma_stream xz;
@@ -179,7 +180,7 @@ Unpacker *unpacker_open(const char *begin, size_t n, UnpackInput *input, void *c
     t->input = input;
     t->context = context;
     t->at = copy;
-    t->n = n;
+    t->n = t->taken = n;
     memory_need(t->packing->begin(t));
     return t;
 }
@@ -192,7 +193,25 @@ static bool fill_chunk(Unpacker *t)
     t->at_end = n <= 0;
     t->at = t->chunk;
     t->n = n > 0 ? (size_t)n : 0;
+    t->taken += t->n;
     return n >= 0;
+}
+
+/* Counts bytes that were made. False: they are too many for the file. */
+static bool count_made(Unpacker *t, size_t n)
+{
+    t->made += n;
+    return t->made <= PACKED_FREE || (t->made - PACKED_FREE) / PACKED_RATIO <= t->taken;
+}
+
+static ssize_t fail_ratio(Unpacker *t)
+{
+    t->has_failed = true;
+    snprintf(t->problem, sizeof t->problem,
+             "it is compressed by %s, and holds more than %d times its own bytes, as a file does "
+             "that is made to fill a disk: if that is right, decompress it first: %s -dc FILE >NEW",
+             t->packing->program, PACKED_RATIO, t->packing->program);
+    return -1;
 }
 
 static ssize_t fail_unpacking(Unpacker *t)
@@ -215,6 +234,8 @@ ssize_t unpacker_read(Unpacker *t, char *out, size_t size)
         const size_t room = size < PACKED_STEP ? size : PACKED_STEP;
         const size_t made = t->packing->step(t, out, room);
         t->has_rest = made == room && !t->is_whole;
+        if (!count_made(t, made))
+            return fail_ratio(t);
         if (made && !t->fault)
             return (ssize_t)made;
         if (t->fault || (!has_more && t->at_end && !t->is_whole))

@@ -2,11 +2,12 @@
  * and members of zip archives. Only unpack.c knows these formats. What compressed a file follows
  * from its first bytes, whatever its name. Several members (gzip), streams (xz) or frames (zstd)
  * one after another are one file. Bytes after them that begin no further one, a cut end, and damage
- * that the format's checksums show are errors.
+ * that the format's checksums show are errors. So is a file that gives more than PACKED_RATIO times
+ * its own bytes and PACKED_FREE: one that is made to fill a disk or the memory of whoever unpacks
+ * it. Texts give 3 to 20 times their files.
  *
  * Memory is taken for the window that a format goes back into, at most PACKED_WINDOW bytes, and for
- * a chunk of the file: never for a size that a header claims. How many bytes there may be is
- * decided by the caller, which sees them chunk by chunk. */
+ * a chunk of the file: never for a size that a header claims. */
 #ifndef BASE_UNPACK_H
 #define BASE_UNPACK_H
 
@@ -16,7 +17,9 @@
 #include <unistd.h>
 
 enum {
-    PACKED_BEGIN = 6,       /* bytes by which each format is known */
+    PACKED_BEGIN = 6, /* bytes by which each format is known */
+    PACKED_RATIO = 200,
+    PACKED_FREE = 1 << 26,
     PACKED_WINDOW = 1 << 28 /* xz -9 needs 65 MiB, zstd --ultra -22 128 MiB, libzstd's own limit */
 };
 
