@@ -15,8 +15,10 @@
 void byte_source_of(ByteSource *s, int fd)
 {
     struct stat info = {0};
-    const bool is_file = !fstat(fd, &info) && S_ISREG(info.st_mode);
+    const int error = fstat(fd, &info) ? errno : 0;
+    const bool is_file = !error && S_ISREG(info.st_mode);
     *s = (ByteSource){.fd = fd,
+                      .error = error,
                       .size = is_file ? (int64_t)info.st_size : -1,
                       .begin = (int64_t)lseek(fd, 0, SEEK_CUR)};
 }

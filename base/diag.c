@@ -1,6 +1,8 @@
 /* Diagnostics: collecting and rendering. */
 #include "base/diag.h"
 
+#include "base/unanswered.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,7 +83,8 @@ void diag_add_warnings(Diagnostics *diags, const Diagnostics *found)
     }
 }
 
-/* The folder that a file is to be written into, where it is missing; else NULL. */
+/* The folder that a file is to be written into, where it is missing; else NULL. Only words of a
+ * message depend on it. */
 static const char *missing_folder(Arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -133,6 +136,8 @@ void diag_errno(Diagnostics *diags, const char *what, const char *path, int erro
     else
         diag_file(diags, what, path, "%s", why);
     diags->out_of_memory |= error == ENOMEM;
+    if (!writes)
+        unanswered_note(what, path, error);
 }
 
 const char *source_start(const Source *source)

@@ -4,6 +4,7 @@
 #include "base/file.h"
 
 #include "base/temporary.h"
+#include "base/unanswered.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -369,16 +370,17 @@ bool file_commit(FileWriter *file, Diagnostics *diags)
     char *folder = replaces ? strdup(file->target) : NULL;
     if (!file->error && replaces && !folder)
         file->error = ENOMEM;
-    if (!file->error && replaces && rename(file->temporary, file->target))
+    bool ok = unanswered_check(diags);
+    if (ok && !file->error && replaces && rename(file->temporary, file->target))
         file->error = errno;
-    bool ok = !file->error;
-    if (ok && replaces)
+    if (ok && !file->error && replaces)
         flush_folder(dirname(folder));
     free(folder);
-    if (!ok && replaces)
+    if ((!ok || file->error) && replaces)
         unlink(file->temporary);
-    if (!ok)
+    if (file->error)
         diag_errno(diags, "write", file->path, file->error);
+    ok = ok && !file->error;
     destroy(file);
     return ok;
 }
@@ -412,20 +414,39 @@ bool file_write_own(Diagnostics *diags, const char *path, const void *data, size
 /* What cannot be known is taken to be there: who reads it says why it cannot. */
 bool file_exists(const char *path)
 {
-    return !access(path, F_OK) ||
-           (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG);
+    return !access(path, F_OK) || unanswered_note("look for", path, errno);
 }
 
 bool file_is_named(const char *path)
 {
     struct stat info;
-    return file_exists(path) || !lstat(path, &info);
+    return !lstat(path, &info) || unanswered_note("look for", path, errno);
+}
+
+static bool is_found(const char *path, int failed)
+{
+    if (failed)
+        unanswered_note("look for", path, errno);
+    return !failed;
+}
+
+bool file_stat(const char *path, struct stat *info) { return is_found(path, stat(path, info)); }
+
+bool file_stat_open(int fd, const char *path, struct stat *info)
+{
+    return is_found(path, fstat(fd, info));
+}
+
+bool file_is_regular(const char *path)
+{
+    struct stat info;
+    return file_stat(path, &info) && S_ISREG(info.st_mode);
 }
 
 bool file_is_folder(const char *path)
 {
     struct stat info;
-    return !stat(path, &info) && S_ISDIR(info.st_mode);
+    return file_stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
@@ -439,7 +460,7 @@ void file_remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH |
 static bool is_link(const char *path)
 {
     struct stat info;
-    return !lstat(path, &info) && S_ISLNK(info.st_mode);
+    return is_found(path, lstat(path, &info)) && S_ISLNK(info.st_mode);
 }
 
 /* Folders of the path past its first `linked` bytes may not be links. */

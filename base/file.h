@@ -77,7 +77,8 @@ void file_rewrite(FileWriter *file, uint64_t at, const void *data, size_t size);
  * reports. */
 bool file_flush(FileWriter *file);
 /* Flushes the temporary file to the disk, renames it over TARGET and flushes the folder; frees the
- * writer. On failure removes the temporary file, leaves TARGET as it was, returns false. A writer
+ * writer. On failure, or if a question about a file was not answered (base/unanswered.h),
+ * removes the temporary file, leaves TARGET as it was, returns false. A writer
  * of file_join renames and removes nothing; one without a temporary file only writes. */
 bool file_commit(FileWriter *file, Diagnostics *diags);
 /* Flushes the temporary file, if there is one, to the disk. False after a failure, which
@@ -107,10 +108,15 @@ const char *file_target(Arena *arena, const char *path);
 bool file_write_all(Diagnostics *diags, const char *path, const void *data, size_t size);
 /* file_write_all by file_create_own. */
 bool file_write_own(Diagnostics *diags, const char *path, const void *data, size_t size);
-bool file_exists(const char *path); /* true also where the system does not let this be known */
-/* file_exists, or a link that leads nowhere. */
-bool file_is_named(const char *path);
+/* What has a name. If the system does not answer, the question is kept (base/unanswered.h), and
+ * file_exists and file_is_named are true, the others false. */
+bool file_exists(const char *path);
+bool file_is_named(const char *path); /* file_exists, or a link that leads nowhere */
+bool file_is_regular(const char *path);
 bool file_is_folder(const char *path);
+struct stat;
+bool file_stat(const char *path, struct stat *info);
+bool file_stat_open(int fd, const char *path, struct stat *info); /* of an open file */
 /* Removes a file, or a folder with all that is in it. Links are removed, not the files that they
  * lead to. Failures are ignored. */
 void file_remove_tree(const char *path);

@@ -165,10 +165,12 @@ int file_open_own(const char *path, int flags)
 {
     struct stat info;
     int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-    if (fd < 0 || (!fstat(fd, &info) && S_ISREG(info.st_mode)))
+    const int error = fd < 0 || fstat(fd, &info) ? errno : S_ISREG(info.st_mode) ? 0 : ENXIO;
+    if (!error)
         return fd;
-    close(fd);
-    errno = ENXIO;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
     return -1;
 }
 

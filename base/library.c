@@ -1,28 +1,42 @@
 /* dlopen and dlsym; see library.h. */
-#define _GNU_SOURCE /* memrchr */
+#define _GNU_SOURCE
 #include "base/library.h"
 
 #include "base/file.h"
+#include "base/unanswered.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-const char *library_module(Arena *arena, const char *name)
+const char *library_beside(Arena *arena, const char *const places[], size_t n)
 {
-    /* Tests' programs lie in a folder beside the modules. */
-    static const char *const places[] = {"", "../" TFC_LIBDIR "/tfc/", "../"};
-    char program[4096];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program);
-    const char *slash = n > 0 ? memrchr(program, '/', (size_t)n) : NULL;
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        const char *path =
-            arena_printf(arena, "%.*s/%s%s", (int)(slash - program), program, places[i], name);
+    static const char link[] = "/proc/self/exe";
+    char program[PATH_MAX];
+    const ssize_t length = readlink(link, program, sizeof program - 1);
+    if (length < 0)
+        unanswered_note("read", link, errno);
+    program[length > 0 ? length : 0] = 0;
+    for (size_t i = 0; length > 0 && i < n; i++) {
+        const char *path = file_beside(arena, program, places[i]);
         if (file_exists(path))
             return path;
     }
     return NULL;
+}
+
+const char *library_module(Arena *arena, const char *name)
+{
+    /* Tests' programs lie in a folder beside the modules. */
+    static const char *const folders[] = {"", "../" TFC_LIBDIR "/tfc/", "../"};
+    enum { N_FOLDERS = sizeof folders / sizeof *folders };
+    const char *places[N_FOLDERS];
+    for (int i = 0; i < N_FOLDERS; i++)
+        places[i] = arena_printf(arena, "%s%s", folders[i], name);
+    return library_beside(arena, places, N_FOLDERS);
 }
 
 static bool fill(Library *library, void *handle, Diagnostics *diags)

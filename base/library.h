@@ -48,6 +48,9 @@ typedef struct Library {
 #define LIBRARY_ENTRY(f) {#f, &library_##f},
 #define LIBRARY_TABLE(table) .functions = (table), .n_functions = sizeof(table) / sizeof *(table)
 
+/* The first of n places, relative to the program's folder, that exists. In the arena; NULL: none
+ * does. */
+const char *library_beside(Arena *arena, const char *const places[], size_t n);
 /* The path of a module of tfc's own: beside the program, where modules are installed, or in the
  * folder above the program's (tests). In the arena; NULL: not found. */
 const char *library_module(Arena *arena, const char *name);

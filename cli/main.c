@@ -1,6 +1,7 @@
 /* The program tfc: finds the subcommand and runs it. */
 #define _GNU_SOURCE
 #include "base/printing.h"
+#include "base/unanswered.h"
 #include "cli/commands/commands.h"
 #include "cli/describe.h"
 #include "cli/ranks.h"
@@ -58,6 +59,8 @@ static int run_command(const Command *command, int argc, char **argv)
     cli_note_files(option_of_file, &arguments);
     if (ok)
         status = command->run(&job, record, &arguments);
+    if (status == EXIT_DONE && !unanswered_check(&job.diags))
+        status = EXIT_INPUT;
     cli_flush(&job);
     cli_ranks_leave(&job, command, status);
     arena_free(job.arena);
@@ -101,6 +104,7 @@ int main(int argc, char **argv)
 {
     cli_end_early();
     memory_need(printing_guard());
+    unanswered_keep();
     signal(SIGXFSZ, SIG_IGN); /* a file over its limit is a failed write like any other */
     if (argc < 2) {
         print_help(stderr);

@@ -3,6 +3,7 @@
  * message of tfc's has the path that it was given. */
 #define _GNU_SOURCE
 #include "base/file.h"
+#include "base/unanswered.h"
 #include "cli/commands/commands.h"
 #include "driver/session/about.h"
 #include "ir/text.h"
@@ -102,6 +103,7 @@ static bool put_model(Job *job, const Common *common, const char *path, Text *ou
             return false;
         put_block(job, file_name(file->path), file->text, out);
         diag_render(&quiet.diags, &text);
+        unanswered_forget(); /* the report says what could not be read */
         put_block(job, "What tfc says about the model", text.data, out);
     }
     text_free(&text);

@@ -1,5 +1,6 @@
 /* tfc generate: a language model goes on with a text. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/file.h"
 #include "base/json_write.h"
 #include "cli/commands/commands.h"
 #include "cli/options/decoding.h"
@@ -185,7 +186,7 @@ static bool has_input(void)
 {
     struct stat info;
     struct pollfd at = {.fd = STDIN_FILENO, .events = POLLIN};
-    return !fstat(STDIN_FILENO, &info) &&
+    return file_stat_open(STDIN_FILENO, "standard input", &info) &&
            ((S_ISREG(info.st_mode) && info.st_size) ||
             (S_ISFIFO(info.st_mode) && poll(&at, 1, 0) == 1 && (at.revents & POLLIN)));
 }

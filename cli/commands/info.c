@@ -169,8 +169,9 @@ typedef struct LookedAt {
 static const char *step_of(Job *job, const char *file, LookedAt *seen)
 {
     struct stat info;
-    if (!stat(file, &info) && seen->step && info.st_ino == seen->inode &&
-        info.st_dev == seen->device)
+    if (!file_stat(file, &info))
+        info = (struct stat){0};
+    if (seen->step && info.st_ino == seen->inode && info.st_dev == seen->device)
         return seen->step;
     StFile *checkpoint = st_open(&job->diags, job->arena, file);
     if (!checkpoint)

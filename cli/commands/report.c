@@ -148,7 +148,7 @@ static int64_t log_size(const char *folder)
     char path[4096];
     struct stat status;
     snprintf(path, sizeof path, "%s/log.jsonl", folder);
-    return stat(path, &status) ? 0 : (int64_t)status.st_size;
+    return file_stat(path, &status) ? (int64_t)status.st_size : 0;
 }
 
 static bool is_training(const Arguments *arguments)

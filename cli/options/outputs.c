@@ -13,7 +13,7 @@
 /* What `stat` says of a regular file; false: there is none of this name. */
 static bool find_file(const char *path, struct stat *file)
 {
-    return !stat(path, file) && S_ISREG(file->st_mode);
+    return file_stat(path, file) && S_ISREG(file->st_mode);
 }
 
 static bool names_file(const char *from, size_t n, const struct stat *file)

@@ -5,7 +5,9 @@
 #include "driver/compile/artifact.h"
 
 #include "base/file.h"
+#include "base/library.h"
 #include "base/temporary.h"
+#include "base/unanswered.h"
 #include "driver/run/ownership.h"
 
 #include <errno.h>
@@ -52,20 +54,6 @@ static void add_words(Link *l, const char *const *words)
 
 /* ---- what is found beside the program ---- */
 
-/* The first of the places, relative to the program, that exists; NULL: none does. */
-static const char *find_beside(Job *job, const char *const places[], size_t n)
-{
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = 0;
-    for (size_t i = 0; length > 0 && i < n; i++) {
-        const char *path = file_beside(job->arena, program, places[i]);
-        if (file_exists(path))
-            return path;
-    }
-    return NULL;
-}
-
 static bool add_path(Link *l, const char *option, const char *path)
 {
     char *absolute = realpath(path, NULL);
@@ -84,7 +72,7 @@ static bool add_archive(Link *l, const char *name, const char *variable)
     for (int i = 0; i < N_FOLDERS; i++)
         places[i] = arena_printf(l->job->arena, "%s%s", folders[i], name);
     const char *told = getenv(variable);
-    const char *path = told ? told : find_beside(l->job, places, N_FOLDERS);
+    const char *path = told ? told : library_beside(l->job->arena, places, N_FOLDERS);
     return path ? add_path(l, "", path)
                 : job_error(l->job, "%s is not beside the program; the variable %s can name it",
                             name, variable);
@@ -93,7 +81,7 @@ static bool add_archive(Link *l, const char *name, const char *variable)
 const char *compile_runtime_folder(Job *job)
 {
     static const char *const places[] = {"runtime", "../share/tfc/runtime", "../runtime"};
-    const char *folder = find_beside(job, places, sizeof places / sizeof *places);
+    const char *folder = library_beside(job->arena, places, sizeof places / sizeof *places);
     if (!folder)
         job_error(
             job,
@@ -267,7 +255,7 @@ static bool move(const Link *l, const char *from, const char *to)
 static bool can_be_file(Job *job, const char *path)
 {
     struct stat info;
-    if (stat(path, &info) || S_ISREG(info.st_mode))
+    if (!file_stat(path, &info) || S_ISREG(info.st_mode))
         return true;
     if (S_ISDIR(info.st_mode))
         diag_errno(&job->diags, "write", path, EISDIR);
@@ -301,7 +289,7 @@ static bool put_in_place(Link *l)
     const Artifact *a = l->artifact;
     const char *names[2], *places[2];
     int n = files_beside(a, names);
-    bool ok = can_be_file(l->job, a->output);
+    bool ok = unanswered_check(&l->job->diags) && can_be_file(l->job, a->output);
     for (int i = 0; ok && i < n; i++) {
         places[i] = file_beside(l->job->arena, a->output, names[i]);
         ok = can_be_file(l->job, places[i]);

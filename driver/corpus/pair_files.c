@@ -2,12 +2,12 @@
 #define _GNU_SOURCE
 #include "driver/corpus/pair_files.h"
 
+#include "base/file.h"
 #include "base/machine.h"
 #include "base/record_cutter.h"
 #include "runtime/data/tmx.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 const FieldPair pair_sides = {.names = {"source", "target"}, .needs_both = true};
 
@@ -52,8 +52,7 @@ static PairFields choose_fields(Job *job, const char *path, const TextList *colu
 
 bool pair_file_has_beginning(const char *path)
 {
-    struct stat info;
-    return strcmp(path, "-") && !tmx_is_name(path) && !stat(path, &info) && S_ISREG(info.st_mode);
+    return strcmp(path, "-") && !tmx_is_name(path) && file_is_regular(path);
 }
 
 /* Whole records of a file that is open. */

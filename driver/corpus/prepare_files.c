@@ -117,7 +117,7 @@ int prepare_file_open(const char *path, int *error)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd >= 0 && !fstat(fd, &info) && S_ISREG(info.st_mode))
         return fd;
-    *error = fd < 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : ESPIPE;
+    *error = fd < 0 || !info.st_mode ? errno : S_ISDIR(info.st_mode) ? EISDIR : ESPIPE;
     if (fd >= 0)
         close(fd);
     return -1;

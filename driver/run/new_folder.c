@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/temporary.h"
+#include "base/unanswered.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +19,7 @@ bool new_folder_is_free(const char *folder)
 {
     DIR *dir = opendir(folder);
     if (!dir)
-        return !file_exists(folder);
+        return !unanswered_note("read", folder, errno) && !file_exists(folder);
     bool empty = true;
     for (struct dirent *entry; (entry = readdir(dir));)
         empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
@@ -103,6 +104,7 @@ bool new_folder_end(NewFolder *new, bool ok)
 {
     if (!new->made)
         return false;
+    ok = ok && unanswered_check(&new->job->diags);
     if (ok && rename(new->made, new->folder))
         ok = cannot_make(new, errno);
     if (!ok)

@@ -3,6 +3,7 @@
 #include "driver/run/ownership.h"
 
 #include "base/file.h"
+#include "base/unanswered.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -34,7 +35,9 @@ enum { HEAD = 4096, LONGEST_LOCK = 31 };
 static size_t read_head(const char *path, char *head, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? 0 : read(fd, head, size);
+    ssize_t n = fd < 0 ? -1 : read(fd, head, size);
+    if (n < 0)
+        unanswered_note("read", path, errno);
     if (fd >= 0)
         close(fd);
     return n > 0 ? (size_t)n : 0;
@@ -135,7 +138,7 @@ bool ownership_check_folder(Job *job, Ownership kind, const char *folder)
 {
     char name[NAME_MAX + 1], lock[PATH_MAX];
     bool locks = kind == OWN_RUN || kind == OWN_PREPARED;
-    bool begun = locks && join(lock, folder, OWNERSHIP_LOCK) && !access(lock, F_OK);
+    bool begun = locks && join(lock, folder, OWNERSHIP_LOCK) && file_exists(lock);
     if (begun && !is_lock(lock))
         return refuse(job, kind, lock);
     if (begun || ownership_is_marked(kind, folder) || !find_something(folder, name))
@@ -149,6 +152,6 @@ bool ownership_check_folder(Job *job, Ownership kind, const char *folder)
 bool ownership_check_file(Job *job, Ownership kind, const char *path)
 {
     struct stat info;
-    bool holds = !stat(path, &info) && S_ISREG(info.st_mode) && info.st_size;
+    bool holds = file_stat(path, &info) && S_ISREG(info.st_mode) && info.st_size;
     return !holds || has_mark(path, marks[kind].text) || refuse(job, kind, path);
 }

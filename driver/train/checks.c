@@ -1,6 +1,7 @@
 /* What is told before the vocabulary is made and anything is compiled. */
 #include "driver/train/checks.h"
 
+#include "base/file.h"
 #include "base/machine.h"
 #include "codegen/codegen.h"
 
@@ -116,7 +117,7 @@ bool training_check_sizes(Training *t)
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
         for (size_t i = 0; i < paths[k].count; i++) {
             struct stat info;
-            if (!stat(paths[k].data[i], &info) && S_ISREG(info.st_mode))
+            if (file_stat(paths[k].data[i], &info) && S_ISREG(info.st_mode))
                 bytes += (double)info.st_size;
         }
     int64_t free = machine_memory_free();

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/temporary.h"
+#include "base/unanswered.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -134,10 +135,11 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
         ok = log_error(diags, path, errno);
     struct stat info = {0};
     if (own >= 0) {
-        fstat(own, &info);
+        if (fstat(own, &info))
+            ok = log_error(diags, path, errno);
         close(own);
     }
-    if (!info.st_size) {
+    if (!ok || !info.st_size) {
         /* nothing to cut */
     } else if (!step) {
         ok = !rename(path, file_in(arena, folder, "log-before.jsonl")) ||
@@ -180,6 +182,8 @@ static int list_steps(Arena *arena, const char *folder, int64_t **steps)
 {
     VEC(int64_t) found = {0};
     DIR *dir = opendir(folder);
+    if (!dir)
+        unanswered_note("read", folder, errno);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         int64_t step;
         if (step_of(arena, entry->d_name, &step))

@@ -13,7 +13,8 @@ import subprocess
 #   grows    a command that failed may leave a beginning of its folder
 #   needs    programs, or inputs in `in`, without which it cannot be called
 #   short    is called in the push tier, too
-#   tells    what its file says where a call failed and the command reports that in the file, with status 0
+#   tells    what its file, or where it writes none its output, says if a call failed and the command reports that there,
+#            with status 0: tune measures again where the cache cannot be read
 Row = collections.namedtuple("Row", "words writes resumes grows needs short tells", defaults=("", None, False, "", False, ""))
 
 TEXTS = "--source ../in/t.src --target ../in/t.tgt"
@@ -46,7 +47,7 @@ ROWS = {
     "opt": Row("opt ../in/pass.tir --passes expand"),
     "check": Row("check ../in/classes.tfg"),
     "bench": Row("bench ../in/m.tfg --steps 1 --warm-up 0 --batch 2 --source-length 4 --target-length 4 --trace made.json", "made.json"),
-    "tune": Row("tune --json"),
+    "tune": Row("tune --json", tells='"kept": false'),
     "info": Row("info ../in/run"),
     "align": Row(f"align ../in/run {TEXTS} --output made.txt --shortlist made.lex", "made.txt made.lex"),
     "attend": Row(f"attend ../in/run {TEXTS} --lines 2 -o made.html --json made.json --npy made.npz", "made.html made.json made.npz"),

@@ -1,0 +1,56 @@
+/* The first question about a file that the system did not answer. */
+#include "base/unanswered.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* NOTING: one thread writes the question. */
+enum { IGNORED, NONE, NOTING, KEPT };
+static _Atomic int state = IGNORED;
+static struct {
+    char what[16], path[PATH_MAX];
+    int error;
+} question;
+
+void unanswered_keep(void) { state = NONE; }
+
+/* Whether the errno says what has the name, or that nothing has it. */
+static bool is_answer(int error)
+{
+    static const int answers[] = {ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EISDIR, ENXIO, EBADF};
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        if (error == answers[i])
+            return true;
+    return false;
+}
+
+bool unanswered_note(const char *what, const char *path, int error)
+{
+    int none = NONE;
+    if (is_answer(error))
+        return false;
+    if (!atomic_compare_exchange_strong(&state, &none, NOTING))
+        return true;
+    snprintf(question.what, sizeof question.what, "%s", what);
+    snprintf(question.path, sizeof question.path, "%s", path);
+    question.error = error;
+    state = KEPT;
+    return true;
+}
+
+bool unanswered_check(Diagnostics *diags)
+{
+    if (state != KEPT)
+        return true;
+    diag_file(diags, question.what, question.path, "%s", strerror(question.error));
+    return false;
+}
+
+void unanswered_forget(void)
+{
+    int kept = KEPT;
+    atomic_compare_exchange_strong(&state, &kept, NONE);
+}
