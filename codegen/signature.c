@@ -17,6 +17,9 @@ static bool is_one_element(const Type *type)
     return true;
 }
 
+/* A program's dimensions are the model's and the few that passes add. */
+static_assert(2 * MOST_SYMBOLS < TFC_MOST_DIM, "a factor names every dimension of a program");
+
 /* ---- space ---- */
 
 static void merge(Type *space, const Type *type)
