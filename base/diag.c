@@ -1,7 +1,7 @@
 /* Diagnostics: collecting and rendering. */
 #include "base/diag.h"
 
-#include "base/unanswered.h"
+#include "base/unanswered.h" /* each other: a read that fails is such a question */
 
 #include <errno.h>
 #include <string.h>
