@@ -339,13 +339,7 @@ static bool info_prepared(Job *job, const char *path)
 
 static bool check_sums(Job *job, const StFile *file)
 {
-    bool ok =
-        st_header_is_whole(file) ||
-        job_error(job, "%s is damaged: the checksum of its header does not match", file->path);
-    for (int64_t i = 0; i < file->n; i++)
-        if (!st_is_whole(file, &file->tensors[i]))
-            ok = job_error(job, "%s is damaged: the checksum of '%s' does not match", file->path,
-                           file->tensors[i].name);
+    const bool ok = st_check_all(&job->diags, file);
     if (ok && st_checksums(file))
         printf("checksums are right\n");
     return ok;

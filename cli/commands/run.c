@@ -110,7 +110,7 @@ static bool run_file(Job *job, const Run *run, const SessionOptions *options)
                   "tfc run computes with tensors; texts are for tfc translate and tfc generate");
     StFile *in = !is_foreign ? format_open(&job->diags, job->arena, run->in) : NULL;
     Store *store = store_new_or_end();
-    bool ok = in && session_open(&session, job, options);
+    bool ok = in && st_check_all(&job->diags, in) && session_open(&session, job, options);
     if (ok) {
         ok = run_session(&session, run, in, store);
         session_close(&session);

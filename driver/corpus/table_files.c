@@ -83,7 +83,7 @@ static Lines *tensor_column(Job *job, const StFile *file, const Source *source, 
                   tensor ? "%s: the tensor '%s' has no rows%s" : "%s: there is no tensor '%s'%s",
                   file->path, field,
                   tensor ? "" : text_known(job->arena, "'", field, names, (int)file->n));
-    if (!tensor || !tensor->rank)
+    if (!tensor || !tensor->rank || !st_check_whole(&job->diags, file, tensor))
         return NULL;
     Lines *lines = ARENA_ARRAY(job->arena, Lines, 1);
     *lines = (Lines){.source = source, .n = tensor->dims[0], .tensor = tensor};

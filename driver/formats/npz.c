@@ -28,11 +28,13 @@ static bool read_entry(Npz *npz, ZipArchive *zip, const ZipEntry *entry, bool is
     if (!array || !name)
         return false;
     array->name = name;
-    const void *bytes = (is_checked ? zip_checked : zip_bytes)(zip, entry);
+    StSeal *seal = NULL;
+    const void *bytes = is_checked ? zip_checked(zip, entry) : zip_sealed(zip, entry, &seal);
     if (!bytes)
         return false;
     if (!npy_parse(bytes, (size_t)entry->size, array, &problem))
         return npz_refuse(zip->diags, npz, text_visible_name(zip->arena, array->name), problem);
+    array->seal = seal; /* npy_parse sets all but the name */
     map_set(&npz->index, array->name, array);
     vec_push(zip->arena, npz->arrays, array);
     return true;

@@ -13,7 +13,8 @@ enum { NPY_MAX_RANK = ST_MAX_RANK };
 /* NpyArray: little-endian elements, one behind the other in the order of the axes, the last one
  * fastest; is_fortran: the first one fastest.
  *   data   `count` elements, at any address: in the file's bytes, or unpacked in the arena; of an
- *          array that is written they belong to the caller */
+ *          array that is written they belong to the caller
+ *   seal   of npz_parse: the file's checksum of them; NULL: it is compared, or there is none */
 typedef struct NpyArray {
     const char *name; /* without .npy */
     StType type;
@@ -22,6 +23,7 @@ typedef struct NpyArray {
     int64_t dims[NPY_MAX_RANK];
     int64_t count;
     const void *data;
+    StSeal *seal;
 } NpyArray;
 
 typedef struct Npz {
@@ -38,7 +40,8 @@ void npy_put_header(const NpyArray *array, size_t least, Text *out);
 
 /* Reads all arrays of a file, which stays mapped while the arena lives, and checks their bytes;
  * npz_parse reads them from a file's bytes, which must outlive them, with `path` for messages, and
- * checks the bytes of unpacked arrays alone, in an arena that may fail. NULL after an error.
+ * checks the bytes of unpacked arrays, and of others when a tensor is (st_is_whole), in an arena that
+ * may fail. NULL after an error.
  * (npz.c) */
 Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path);
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size);

@@ -24,7 +24,8 @@ static const StView *fortran_view(Arena *arena, const NpyArray *array)
 
 static bool add_array(TensorList *list, const NpyArray *array)
 {
-    StTensor tensor = {.name = array->name, .type = array->type, .rank = array->rank};
+    StTensor tensor = {
+        .name = array->name, .type = array->type, .rank = array->rank, .seal = array->seal};
     memcpy(tensor.dims, array->dims, sizeof tensor.dims);
     if (array->is_fortran && array->count)
         tensor.view = fortran_view(list->arena, array);

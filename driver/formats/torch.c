@@ -77,7 +77,9 @@ static bool add_tensor(TorchReader *r, const char *name, const TorchTensor *from
     bool is_dense;
     const uint64_t size = element_info(from->type)->bytes;
     const unsigned char *data = storage_data(from->storage, &bytes);
-    StTensor tensor = {.name = name, .stored = name, .type = from->type, .rank = from->rank};
+    const TorchStorage *whole = from->storage->whole ? from->storage->whole : from->storage;
+    StTensor tensor = {
+        .name = name, .stored = name, .type = from->type, .rank = from->rank, .seal = whole->seal};
     memcpy(tensor.dims, from->dims, sizeof tensor.dims);
     if (!data)
         return tensor_list_refuse(&r->list, name,
@@ -233,7 +235,7 @@ static bool find_storages(TorchReader *r, ZipArchive *zip, const ZipEntry *pickl
         const ZipEntry *entry = name ? zip_find(zip, name) : NULL;
         if (!entry)
             continue;
-        storage->data = zip_bytes(zip, entry);
+        storage->data = zip_sealed(zip, entry, &storage->seal);
         storage->bytes = entry->size;
         if (!storage->data)
             return false;

@@ -18,6 +18,7 @@ struct TorchStorage {
     int64_t first;
     const unsigned char *data;
     uint64_t bytes;
+    StSeal *seal; /* of data; NULL: there is none */
 };
 /* TorchTensor: elements of a storage, strides in elements. */
 typedef struct TorchTensor {

@@ -212,7 +212,7 @@ const ZipEntry *zip_find(const ZipArchive *zip, const char *name)
     return map_get(&zip->index, name);
 }
 
-const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
+static const void *entry_bytes(ZipArchive *zip, const ZipEntry *entry)
 {
     if (entry->method == STORED)
         return entry->data;
@@ -231,9 +231,21 @@ const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry)
 
 const void *zip_checked(ZipArchive *zip, const ZipEntry *entry)
 {
-    const unsigned char *bytes = zip_bytes(zip, entry);
+    const unsigned char *bytes = entry_bytes(zip, entry);
     if (!bytes || unpack_checksum(0, bytes, entry->size) == entry->crc)
         return bytes;
     zip_refuse(zip, entry->name, "it is damaged (its checksum does not match)" FETCH_AGAIN);
     return NULL;
+}
+
+const void *zip_sealed(ZipArchive *zip, const ZipEntry *entry, StSeal **seal)
+{
+    *seal = NULL;
+    if (entry->method != STORED)
+        return zip_checked(zip, entry);
+    *seal = ARENA_NEW(zip->arena, StSeal);
+    if (!*seal)
+        return NULL;
+    **seal = (StSeal){entry->data, entry->size, entry->crc, unpack_checksum, ST_SEAL_NEW};
+    return entry->data;
 }

@@ -6,8 +6,7 @@
 #ifndef DRIVER_FORMATS_ZIP_H
 #define DRIVER_FORMATS_ZIP_H
 
-#include "base/diag.h"
-#include "base/map.h"
+#include "runtime/data/safetensors.h"
 
 #include <stdint.h>
 
@@ -35,10 +34,11 @@ bool zip_is(const unsigned char *bytes, uint64_t size, bool (*is)(const ZipArchi
 ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                       uint64_t size);
 const ZipEntry *zip_find(const ZipArchive *zip, const char *name); /* NULL if absent */
-/* The `size` bytes of an entry: in the mapping, or unpacked in the arena. NULL after an error, or
- * if the arena has failed. */
-const void *zip_bytes(ZipArchive *zip, const ZipEntry *entry);
-/* zip_bytes, whose checksum is compared, too. */
+/* The `size` bytes of an entry, with the right checksum: in the mapping, or unpacked in the arena.
+ * NULL after an error, or if the arena has failed. */
 const void *zip_checked(ZipArchive *zip, const ZipEntry *entry);
+/* zip_checked, whose bytes are not read where they lie in the mapping: then *seal has them and the
+ * checksum. *seal NULL: it is compared. */
+const void *zip_sealed(ZipArchive *zip, const ZipEntry *entry, StSeal **seal);
 
 #endif

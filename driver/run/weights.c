@@ -65,9 +65,8 @@ static bool check_finite(Job *job, const Shard *from)
 
 static bool read_part(Job *job, const Shard *from, const WeightPart *part, StoreTensor *param)
 {
-    if (!st_is_whole(from->file, from->tensor))
-        return job_error(job, "%s is damaged: the checksum of '%s' does not match",
-                         from->file->path, from->tensor->name);
+    if (!st_check_whole(&job->diags, from->file, from->tensor))
+        return false;
     if (!part_fits(job, part, from, param))
         return false;
     if (!param->data)

@@ -68,6 +68,17 @@ typedef struct StBlocks {
 } StBlocks;
 enum { ST_MAX_BLOCK = 256 }; /* elements */
 
+/* StSeal: bytes of a file with the checksum that its format keeps of them, as archives do. They are
+ * compared once, by st_is_whole; several tensors may lie in them.
+ *   sum   makes the checksum of n bytes, after others whose checksum is `before` (0: of none) */
+typedef struct StSeal {
+    const void *data;
+    uint64_t bytes;
+    uint32_t expected;
+    uint32_t (*sum)(uint32_t before, const void *data, uint64_t n);
+    enum { ST_SEAL_NEW, ST_SEAL_HOLDS, ST_SEAL_BROKEN } state;
+} StSeal;
+
 typedef struct StTensor {
     const char *name;
     const char *stored; /* its name in the file; NULL: not of a file */
@@ -79,6 +90,7 @@ typedef struct StTensor {
     uint64_t bytes;
     const StView *view;     /* NULL: elements lie in the order of dims */
     const StBlocks *blocks; /* NULL: elements are of `type` */
+    StSeal *seal;           /* NULL: the format keeps no checksum of the tensor's bytes */
     StScales scales;
     int64_t first; /* of a part of a quantised tensor, whose data is the whole one's: the number of
                       its first element */
@@ -163,9 +175,13 @@ enum { ST_BLOCK = 1 << 16 }; /* bytes of a tensor's block, the last perhaps fewe
 /* The file's checksums as text; NULL: it has none, and counts as whole. */
 const char *st_checksums(const StFile *file);
 /* Whether metadata, names and shapes match their checksum; and whether the bytes of a tensor of the
- * file, and of its scales, match theirs. */
+ * file, and of its scales, match theirs, and its seal holds. */
 bool st_header_is_whole(const StFile *file);
 bool st_is_whole(const StFile *file, const StTensor *tensor);
+/* st_is_whole, or with NULL st_header_is_whole, with an error that names the file. */
+bool st_check_whole(Diagnostics *diags, const StFile *file, const StTensor *tensor);
+/* The same of metadata and all tensors, with an error for each that does not match. */
+bool st_check_all(Diagnostics *diags, const StFile *file);
 /* The metadata's entry with the checksums of n tensors, in the order of their data. `blocks`: the
  * checksums of all their blocks, in order. A value NULL: out of memory. */
 StMeta st_make_checksums(Arena *arena, const StTensor *const *tensors, int64_t n,

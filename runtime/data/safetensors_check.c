@@ -130,11 +130,39 @@ bool st_header_is_whole(const StFile *file)
     return !form || is_sum(file, 0, sum);
 }
 
+static bool seal_holds(StSeal *seal)
+{
+    if (seal->state == ST_SEAL_NEW)
+        seal->state = seal->sum(0, seal->data, seal->bytes) == seal->expected ? ST_SEAL_HOLDS
+                                                                              : ST_SEAL_BROKEN;
+    return seal->state == ST_SEAL_HOLDS;
+}
+
 bool st_is_whole(const StFile *file, const StTensor *tensor)
 {
     const Form *form = form_of(file);
+    if (tensor->seal && !seal_holds(tensor->seal))
+        return false;
     return !form ||
            (is_sum(file, tensor - file->tensors + 1, form->sum(tensor->data, tensor->bytes)) &&
             (!tensor->scale || st_is_whole(file, tensor->scale)) &&
             (!tensor->minimum || st_is_whole(file, tensor->minimum)));
+}
+
+bool st_check_whole(Diagnostics *diags, const StFile *file, const StTensor *tensor)
+{
+    const bool ok = tensor ? st_is_whole(file, tensor) : st_header_is_whole(file);
+    if (!ok)
+        diag_error(diags, (Loc){0}, "%s is damaged: the checksum of %s%s%s does not match",
+                   file->path, tensor ? "'" : "its header", tensor ? tensor->name : "",
+                   tensor ? "'" : "");
+    return ok;
+}
+
+bool st_check_all(Diagnostics *diags, const StFile *file)
+{
+    bool ok = st_check_whole(diags, file, NULL);
+    for (int64_t i = 0; i < file->n; i++)
+        ok = st_check_whole(diags, file, &file->tensors[i]) && ok;
+    return ok;
 }

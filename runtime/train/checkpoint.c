@@ -292,17 +292,6 @@ bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, bool is
 
 /* ---- reading ---- */
 
-/* The bytes of the tensor; with NULL what the file says of itself. */
-static bool is_whole(Diagnostics *diags, const StFile *file, const StTensor *tensor)
-{
-    bool ok = tensor ? st_is_whole(file, tensor) : st_header_is_whole(file);
-    if (!ok)
-        diag_error(diags, (Loc){0}, "%s is damaged: the checksum of %s%s%s does not match",
-                   file->path, tensor ? "'" : "its header", tensor ? tensor->name : "",
-                   tensor ? "'" : "");
-    return ok;
-}
-
 static const char *dims_text(Arena *arena, int rank, const int64_t *dims)
 {
     const char *text = "";
@@ -326,7 +315,7 @@ static const StTensor *find_tensor(Diagnostics *diags, Arena *arena, const StFil
                    name, dims_text(arena, found->rank, found->dims), dims_text(arena, rank, dims));
         return NULL;
     }
-    return is_whole(diags, file, found) ? found : NULL;
+    return st_check_whole(diags, file, found) ? found : NULL;
 }
 
 /* The elements as the type, from the first on. */
@@ -408,7 +397,7 @@ static bool load_store(Diagnostics *diags, Arena *arena, const char *path, Store
     StFile *file = st_open(diags, arena, path);
     if (!file)
         return false;
-    bool ok = is_whole(diags, file, NULL) && (!state || read_state(file, state, diags));
+    bool ok = st_check_whole(diags, file, NULL) && (!state || read_state(file, state, diags));
     int missing = 0;
     for (int64_t i = 0; ok && i < store_count(store) && missing < 5; i++) {
         StoreTensor *tensor = store_at(store, i);
@@ -548,7 +537,7 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
     bool ok = n > 0;
     for (int i = 0; i < n && ok; i++)
         ok = (files[i] = st_open(diags, scratch, paths[i])) != NULL &&
-             is_whole(diags, files[i], NULL);
+             st_check_whole(diags, files[i], NULL);
     TrainState first, state;
     ok = ok && read_state(files[0], &first, diags) && read_state(files[n - 1], &state, diags);
     int64_t n_tensors = 0;

@@ -283,6 +283,31 @@ for file in cut swapped; do
     refuses 1 "$file.pt is an archive, of PyTorch or zip, that is cut off or damaged: download it again" "$tfc" info $file.pt
 done
 
+# A byte of a tensor changed in an archive: the checksum that the archive has of it is compared when it is read.
+cat >matrix.tfg <<'END'
+model matrix
+dim B
+input x : float[B, 3]
+param matrix : [3, 5]
+output y = x @ matrix
+END
+python3 - "$formats" <<'END'
+import json, struct, sys, zipfile
+header = json.dumps({"x": {"dtype": "F32", "shape": [1, 3], "data_offsets": [0, 12]}}).encode()
+open("x.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + struct.pack("<3f", 1, 2, 3))
+for archive in "arrays.npz", "packed.npz":
+    data = bytearray(open(sys.argv[1] + "/" + archive, "rb").read())
+    entry = zipfile.ZipFile(sys.argv[1] + "/" + archive).getinfo("matrix.npy")
+    data[entry.header_offset + 30 + len("matrix.npy") + entry.compress_size - 9] ^= 4
+    open(archive, "wb").write(data)
+END
+"$tfc" run matrix.tfg --weights "$formats/arrays.npz" --in x.safetensors --out y.safetensors
+refuses 1 "arrays.npz is damaged: the checksum of 'matrix' does not match" "$tfc" run matrix.tfg --weights arrays.npz \
+    --in x.safetensors --out y.safetensors
+refuses 1 "packed.npz: 'matrix.npy' in the archive: it is " "$tfc" run matrix.tfg --weights packed.npz --in x.safetensors \
+    --out y.safetensors
+refuses 1 "arrays.npz is damaged: the checksum of 'matrix' does not match" "$tfc" run matrix.tfg --in arrays.npz --out y.safetensors
+
 # llama.cpp computes no window in models of LLaMA's kind: ours comes back from the file.
 mkdir windows
 sed 's/"sliding_window": 3/"sliding_window": 5/' "$root/tests/fixtures/published/mistral.json" >windows/config.json

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "driver/formats/formats.h"
 #include "driver/formats/torch_values.h"
 
@@ -226,12 +227,66 @@ static void test_loops(void **state)
     arena_free(arena);
 }
 
+/* Whether a file that is read has only tensors that are whole, each with the values of `wanted`. */
+static bool is_same(const StFile *file, const StFile *wanted)
+{
+    bool same = file->n == wanted->n;
+    for (int64_t i = 0; same && i < file->n; i++) {
+        const StTensor *is = &file->tensors[i], *other = st_find(wanted, is->name);
+        same = other && is->count == other->count;
+        for (int64_t k = 0; same && k < is->count; k++)
+            same = st_value(is, k) == st_value(other, k);
+    }
+    return same;
+}
+
+static bool is_whole(const StFile *file)
+{
+    for (int64_t i = 0; i < file->n; i++)
+        if (!st_is_whole(file, &file->tensors[i]))
+            return false;
+    return true;
+}
+
+/* An archive has checksums: with any bit changed it is refused, its tensors are not whole, or they
+ * are what they were. */
+static void test_damaged_archives(void **state)
+{
+    (void)state;
+    static const char *const archives[] = {"torch.pt", "training.pth", "arrays.npz", "packed.npz"};
+    enum { APART = 5 };
+    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
+        Arena *arena = arena_new();
+        Diagnostics diags;
+        diag_init(&diags, arena);
+        const char *path = arena_printf(arena, "%s/%s", folder, archives[i]);
+        const Source *source = file_read(&diags, arena, path, 1 << 20);
+        const StFile *wanted = format_parse(&diags, arena, path, source->text, source->length);
+        assert_true(wanted && is_whole(wanted));
+        int broken = 0;
+        for (size_t at = 0; at < source->length; at += APART) {
+            Arena *own = arena_new();
+            diag_init(&diags, own);
+            char *bytes = arena_copy(own, source->text, source->length);
+            bytes[at] = (char)(bytes[at] ^ 1 << at % 8);
+            const StFile *file = format_parse(&diags, own, path, bytes, source->length);
+            if (file && is_whole(file) && !is_same(file, wanted))
+                fail_msg("%s: a change of byte %zu is not seen", archives[i], at);
+            broken += file && !is_whole(file);
+            arena_free(own);
+        }
+        assert_true(broken > 0 ||
+                    !strcmp(archives[i], "packed.npz")); /* refused as it is unpacked */
+        arena_free(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tensors),  cmocka_unit_test(test_hostile_pickles),
         cmocka_unit_test(test_loops),    cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_messages), cmocka_unit_test(test_damaged_archives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
