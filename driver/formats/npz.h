@@ -40,9 +40,8 @@ void npy_put_header(const NpyArray *array, size_t least, Text *out);
 
 /* Reads all arrays of a file, which stays mapped while the arena lives, and checks their bytes;
  * npz_parse reads them from a file's bytes, which must outlive them, with `path` for messages, and
- * checks the bytes of unpacked arrays, and of others when a tensor is (st_is_whole), in an arena that
- * may fail. NULL after an error.
- * (npz.c) */
+ * checks the bytes of unpacked arrays, and of others when a tensor is (st_is_whole), in an arena
+ * that may fail. NULL after an error. (npz.c) */
 Npz *npz_read(Diagnostics *diags, Arena *arena, const char *path);
 Npz *npz_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes, size_t size);
 const NpyArray *npz_find(const Npz *npz, const char *name); /* NULL if absent */
