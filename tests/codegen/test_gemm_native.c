@@ -59,18 +59,21 @@ static void *random_data(TfcType type, int64_t count)
 }
 
 /* An epilogue: each element once, when it is whole. */
-enum { FIRST_ROW = 5, FIRST_COLUMN = 7, MARK = 1000 };
+enum { MARK = 1000 };
+typedef struct Marked {
+    void *c;
+    int64_t c_row, type;
+} Marked;
 
-static void add_mark(const TfcKernelArgs *args, int64_t begin, int64_t end)
+static void add_mark(void *of, TfcPart part)
 {
-    int64_t c_row = args->ints[0];
-    for (int64_t i = begin - FIRST_ROW; i < end - FIRST_ROW; i++)
-        for (int64_t j = args->column_begin - FIRST_COLUMN; j < args->column_end - FIRST_COLUMN;
-             j++)
-            if (args->ints[1] == TFC_F32)
-                ((float *)args->buffers[0])[i * c_row + j] += MARK;
+    const Marked *m = of;
+    for (int64_t i = part.row; i < part.row_end; i++)
+        for (int64_t j = part.column; j < part.column_end; j++)
+            if (m->type == TFC_F32)
+                ((float *)m->c)[i * m->c_row + j] += MARK;
             else
-                ((double *)args->buffers[0])[i * c_row + j] += MARK;
+                ((double *)m->c)[i * m->c_row + j] += MARK;
 }
 
 static void check(const TfcProducts *products, TfcType type, Shape s, int transposed, int64_t room,
@@ -152,15 +155,11 @@ static void check(const TfcProducts *products, TfcType type, Shape s, int transp
         free(panels_of_b);
     }
     memcpy(rows, c, (size_t)count * bytes);
-    TfcKernelArgs args = {.buffers = (void *[]){c}, .ints = (int64_t[]){c_row, type}};
-    TfcEpilogue epilogue = {add_mark, &args, FIRST_ROW, FIRST_COLUMN};
+    TfcEpilogue epilogue = {add_mark, &(Marked){c, c_row, type}};
     memcpy(c, before, (size_t)count * bytes);
     whole.epilogue = &epilogue;
     product_run(form, &whole, workspace_here());
-    args.column_begin = FIRST_COLUMN;
-    args.column_end = FIRST_COLUMN + s.n;
-    args.buffers = (void *[]){rows};
-    add_mark(&args, FIRST_ROW, FIRST_ROW + s.m);
+    add_mark(&(Marked){rows, c_row, type}, (TfcPart){0, s.m, 0, s.n});
     assert_memory_equal(rows, c, (size_t)count * bytes);
     free(before);
     free(a);
