@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NOTING: one thread writes the question. */
-enum { IGNORED, NONE, NOTING, KEPT };
-static _Atomic int state = IGNORED;
+/* NOTING_ONE: one thread writes the question. */
+enum { NOT_KEEPING, NONE_KEPT, NOTING_ONE, ONE_KEPT };
+static _Atomic int state = NOT_KEEPING;
 static struct {
     char what[16], path[PATH_MAX];
     int error;
 } question;
 
-void unanswered_keep(void) { state = NONE; }
+void unanswered_keep(void) { state = NONE_KEPT; }
 
 /* Whether the errno says what has the name, or that nothing has it. */
 static bool is_answer(int error)
@@ -29,21 +29,21 @@ static bool is_answer(int error)
 
 bool unanswered_note(const char *what, const char *path, int error)
 {
-    int none = NONE;
+    int none = NONE_KEPT;
     if (is_answer(error))
         return false;
-    if (!atomic_compare_exchange_strong(&state, &none, NOTING))
+    if (!atomic_compare_exchange_strong(&state, &none, NOTING_ONE))
         return true;
     snprintf(question.what, sizeof question.what, "%s", what);
     snprintf(question.path, sizeof question.path, "%s", path);
     question.error = error;
-    state = KEPT;
+    state = ONE_KEPT;
     return true;
 }
 
 bool unanswered_check(Diagnostics *diags)
 {
-    if (state != KEPT)
+    if (state != ONE_KEPT)
         return true;
     diag_file(diags, question.what, question.path, "%s", strerror(question.error));
     return false;
@@ -51,6 +51,6 @@ bool unanswered_check(Diagnostics *diags)
 
 void unanswered_forget(void)
 {
-    int kept = KEPT;
-    atomic_compare_exchange_strong(&state, &kept, NONE);
+    int kept = ONE_KEPT;
+    atomic_compare_exchange_strong(&state, &kept, NONE_KEPT);
 }
