@@ -240,7 +240,10 @@ static void load_file(Loaded *loaded, const UsedFile *file, int depth)
     if (map_has(&loaded->seen, file->path))
         return;
     if (depth > MAX_USE_DEPTH || loaded->files.count >= MAX_FILES) {
-        diag_error(diags, file->loc, "too many files use each other");
+        diag_error(diags, file->loc,
+                   "the model has more than %d files, or this one is used through more than %d "
+                   "others: join some of them",
+                   MAX_FILES, MAX_USE_DEPTH);
         loaded->broken = true;
         return;
     }

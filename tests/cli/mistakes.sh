@@ -211,6 +211,12 @@ sed -i '2i\  "generation": ["beams=4"],' generated/run.json
 cp -r run cold
 sed -i '2i\  "generation": ["temperature=-1"],' cold/run.json
 
+# A chain of files, each of which uses the next.
+i=0
+while [ $i -lt 18 ]; do
+    echo "use \"deep$((i + 1)).tfg\"" >deep$i.tfg
+    i=$((i + 1))
+done
 # A run whose model uses a file beside it, and weights whose index names such a file.
 cp -r run outsider
 echo 'block twice(x) { return 2 * x }' >blocks.tfg
