@@ -17,7 +17,7 @@ enum { MANY_BYTES = 1 << 16 };
 int program_complain(const Program *p, const char *what, const char *why)
 {
     fflush(stdout);
-    fprintf(stderr, what ? "%s: %s: %s\n" : "%s: %s%s\n", p->name, what ? what : "", why);
+    fprintf(stderr, "%s: %s%s%s\n", p->name, what ? what : "", what ? ": " : "", why);
     return 1;
 }
 
