@@ -21,9 +21,7 @@ static const char *c_string(Arena *arena, const char *text)
         return "0";
     Text out = {0};
     text_quote(&out, text);
-    const char *copy = arena_strdup(arena, out.data);
-    text_free(&out);
-    return copy;
+    return text_keep(arena, &out);
 }
 
 /* As it is. */

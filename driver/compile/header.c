@@ -18,9 +18,7 @@ const char *artifact_text(const Artifact *artifact, const char *text)
             text_add(&out, "%s", artifact->name);
         else
             text_put(&out, p, 1);
-    const char *copy = arena_strdup(artifact->job->arena, out.data ? out.data : "");
-    text_free(&out);
-    return copy;
+    return text_keep(artifact->job->arena, &out);
 }
 
 static void put_named(const Artifact *a, Text *out, const char *text)

@@ -83,9 +83,7 @@ static const char *quoted(Arena *arena, const char *text)
 {
     Text out = {0};
     text_quote(&out, text);
-    const char *copy = arena_strdup(arena, out.data);
-    text_free(&out);
-    return copy;
+    return text_keep(arena, &out);
 }
 
 /* What records have in place of the ids of texts and labels, and the dimensions that they say. */

@@ -175,7 +175,7 @@ const char *report_units(Job *job, const RunReport *first, const RunReport *othe
 
 /* ---- samples ---- */
 
-/* At most so many steps, at equal distances, the first and the last among them. */
+/* Keeps at most MOST steps of the sample, at equal distances, with the first and the last. */
 static void thin_sample(RunSample *sample, int64_t *steps, const char **texts)
 {
     enum { MOST = 8 };

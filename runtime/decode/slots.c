@@ -304,7 +304,8 @@ void slots_load(Slots *s, int32_t n, const int32_t *sentence, const int32_t *slo
     }
 }
 
-/* Tokens that cannot be told apart again are one piece. */
+/* Notes for each new token where its piece begins. A slot cannot stand inside a piece: the tokens
+ * of a run are one where decode_step has two orders, or keeps a state of the whole. */
 static void store_pieces(const Slots *s, const SlotInput *input, int32_t slot, int32_t count)
 {
     const int32_t length = s->list[slot].length;

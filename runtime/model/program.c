@@ -98,6 +98,12 @@ static bool add_program_line(Program *p, ProgramLines *lines, int64_t i, const R
     return true;
 }
 
+void program_fault_of_length(Program *p, const char *name, const RecordCutter *lines)
+{
+    snprintf(p->fault, FAULT_BYTES, "%sline %lld: the line is longer than %zu bytes", name,
+             (long long)lines->line, line_limit(p));
+}
+
 /* Adds the next line. `name`: in front of messages. False: the text has ended, or `fault` has the
  * reason. */
 static bool take_line(Program *p, RecordCutter *from, const char *name, ProgramLines *lines)
@@ -109,8 +115,7 @@ static bool take_line(Program *p, RecordCutter *from, const char *name, ProgramL
     if (status == RECORD_READ && !line.is_cut)
         return add_program_line(p, lines, p->n, &line);
     if (status == RECORD_READ)
-        snprintf(p->fault, FAULT_BYTES, "%sline %lld: the line is longer than %zu bytes", name,
-                 (long long)from->line, line_limit(p));
+        program_fault_of_length(p, name, from);
     else
         snprintf(p->fault, FAULT_BYTES, "%sline %lld: cannot read: %s", name,
                  (long long)from->line + 1, byte_source_problem(&from->source));

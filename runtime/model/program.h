@@ -83,6 +83,8 @@ int program_complain(const Program *program, const char *what, const char *why);
 int program_cannot_read(const Program *program, const char *path, int error);
 /* Opens a file of lines, or with NULL standard input. The exit status. */
 int program_open_lines(const Program *program, RecordCutter *lines, const char *path);
+/* Sets `fault`: the line that was read last is too long. `name`: in front of the message. */
+void program_fault_of_length(Program *program, const char *name, const RecordCutter *lines);
 
 /* ---- program_options.c ---- */
 

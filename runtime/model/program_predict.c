@@ -74,24 +74,28 @@ static bool predict_answers(Program *p, int64_t first, int64_t n)
 /* ---- beginning ---- */
 
 /* The lines of the lexicon, each ended by a newline; the exit status. */
-static int read_lexicon(const Program *p, Text *out)
+static int read_lexicon(Program *p, Text *out)
 {
     RecordCutter lines;
     Record line;
     RecordStatus status;
     if (program_open_lines(p, &lines, p->options.lexicon))
         return 1;
-    while ((status = record_next(&lines, &line)) == RECORD_READ) {
+    while ((status = record_next(&lines, &line)) == RECORD_READ && !line.is_cut) {
         text_put(out, line.text, line.length);
         text_string(out, "\n");
     }
     const int error = lines.source.error;
+    if (status == RECORD_READ)
+        program_fault_of_length(p, "--lexicon: ", &lines);
     record_cutter_close(&lines);
-    return status == RECORD_END ? 0 : program_cannot_read(p, p->options.lexicon, error);
+    return status == RECORD_END    ? 0
+           : status == RECORD_READ ? program_complain(p, NULL, p->fault)
+                                   : program_cannot_read(p, p->options.lexicon, error);
 }
 
 /* The exit status. */
-static int set_program_search(const Program *p)
+static int set_program_search(Program *p)
 {
     const ProgramOptions *o = &p->options;
     Text lexicon = {0};

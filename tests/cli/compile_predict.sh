@@ -254,6 +254,7 @@ assert any("no words of the lexicon fit" in str(one.message) for one in told), t
 assert " ".join(found["tag"]) == open("expected").readline().strip(), found' || fail "Python without words that fit"
 refuses 1 "lexicon has no words" sh -c ': >none; echo a | speller.lib/spells --lexicon none'
 refuses 1 "line 1 of lexicon: 'what' is no label of tag" sh -c 'echo what >odd; echo a | speller.lib/spells --lexicon odd'
+refuses 1 "\-\-lexicon: line 2: the line is longer than" sh -c '{ echo LOW; head -c 1100000 /dev/zero | tr "\\0" a; } >long; echo a | speller.lib/spells --lexicon long'
 refuses 1 "\-\-separator is for --lexicon" sh -c 'echo a | speller.lib/spells --separator LOW'
 refuses 1 "cannot read absent" sh -c 'echo a | speller.lib/spells --lexicon absent'
 refuses 2 "\-\-beam takes a whole number from 1 to 65536" speller.lib/spells --beam 65537
