@@ -56,16 +56,16 @@ awk 'BEGIN { printf "{\"step\": 999, \"samples\": {\"1\": \"first\""
 timeout 60 "$tfc" report many --log-only -o many.html 2>err || fail "$(cat err)"
 grep -q '<td>first</td>' many.html && ! grep -q '<td>other</td>' many.html || fail "another sample than the first of line 1"
 # A validation of many names, and many lines without one: what is kept of them follows from the size of the log.
-cp -r run named
+cp -r run many_names
 awk 'BEGIN { for (i = 1000; i < 4000; i++) printf "{\"step\": %d}\n", i
              printf "{\"step\": 4000, \"valid\": {\"n0\": {\"loss\": 1}"
              for (i = 1; i < 3000; i++) printf ", \"n%d\": {\"loss\": %d}", i, i
-             print "}}" }' >>named/log.jsonl
+             print "}}" }' >>many_names/log.jsonl
 (
     sanitized || ulimit -v 500000
-    timeout 60 "$tfc" report named --log-only -o named.html 2>err || fail "$(cat err)"
+    timeout 60 "$tfc" report many_names --log-only -o many_names.html 2>err || fail "$(cat err)"
 )
-grep -q 'n2999' named.html || fail "a validation of 3000 names"
+grep -q 'n2999' many_names.html || fail "a validation of 3000 names"
 [ -z "$short" ] || exit 0
 # The errors in the log, of a run and of a text with a name, are those of tfc eval and of a count of them.
 "$tfc" eval run --checkpoint last.safetensors --source short.src --target short.tgt --beam 1 --length-penalty 0 --json >eval.json
