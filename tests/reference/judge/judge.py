@@ -101,7 +101,10 @@ def run_tfc(tfc, m, folder):
         command.append("--grad")
     if os.path.exists(out):
         os.remove(out)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "no answer within 300 s"
     if done.returncode:
         return "exit status %d: %s" % (done.returncode, done.stdout.decode(errors="replace"))
     return read_tensors(out)
@@ -206,6 +209,8 @@ def main():
                     m, said = make_small(m, said, lambda m: judge(options.tfc, m, folder, {"decided": 0, "open": 0}))
                     judge(options.tfc, m, folder, dict(count))
                 keep(m, folder, said)
+            if (seed - options.first) % 100 == 99:
+                print("%d models, %d failed" % (seed - options.first + 1, len(failed)))
             sys.stdout.flush()
     coverage.show()
     spent = os.times()
