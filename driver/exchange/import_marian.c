@@ -227,9 +227,11 @@ static const JsonValue *list_pieces(Marian *m, const char *path)
 
 static bool check_vocabulary(Marian *m, const char *path)
 {
-    const JsonValue *end = json_member(m->vocab, "</s>");
-    if (m->vocab->kind != JV_OBJECT || !end || end->kind != JV_INTEGER)
+    if (m->vocab->kind != JV_OBJECT || !json_member(m->vocab, "</s>"))
         return job_error(m->job, "%s: expected a map of tokens to ids, with </s>", path);
+    for (size_t i = 0; i < m->vocab->n; i++)
+        if (m->vocab->items[i].kind != JV_INTEGER)
+            return job_error(m->job, "%s: '%s' has no number", path, m->vocab->keys[i]);
     if (json_member(m->vocab, "<pad>"))
         return job_error(m->job, "%s: '<pad>' is a token there; Marian's vocabularies have none",
                          path);
@@ -268,17 +270,13 @@ static bool write_vocabulary(Marian *m)
 {
     Text text = {0};
     JsonWriter json = {.out = &text};
-    bool ok = true;
     json_open(&json, NULL, '{');
-    for (size_t i = 0; ok && i < m->vocab->n; i++) {
-        if (m->vocab->items[i].kind != JV_INTEGER)
-            ok = job_error(m->job, "the vocabulary's '%s' has no number", m->vocab->keys[i]);
+    for (size_t i = 0; i < m->vocab->n; i++)
         json_put_integer(&json, m->vocab->keys[i], m->vocab->items[i].integer);
-    }
     json_put_integer(&json, "<pad>", m->n_tokens);
     json_close(&json, '}');
-    ok = ok && write_file(m, "vocab.json", &text) && copy_side(m, m->sides[0], "source.spm") &&
-         copy_side(m, m->sides[1], "target.spm");
+    const bool ok = write_file(m, "vocab.json", &text) && copy_side(m, m->sides[0], "source.spm") &&
+                    copy_side(m, m->sides[1], "target.spm");
     text_free(&text);
     return ok;
 }

@@ -92,6 +92,12 @@ int main(int argc, char **argv)
     s.nbest = 1;
     s.temperature = -1;
     REFUSES("temperature is -1", &s, "a", 1);
+    N(generation_defaults)(model, &s);
+    s.first = 1 << 20;
+    REFUSES("first is 1048576; expected an id from -1 to ", &s, "a", 1);
+    if (N(set_threads)(0) != N(ERROR_ARGUMENT) ||
+        !strstr(N(error_detail)(), "0 threads: from 1 to "))
+        wrong++, fprintf(stderr, "no threads: %s\n", N(error_detail)());
     if (TEXT(session, NULL, "a", 1, NULL, NULL) != N(ERROR_ARGUMENT))
         wrong++, fprintf(stderr, "text NULL: %s\n", N(error_detail)());
     if (TEXT(NULL, NULL, "a", 1, &text, NULL) != N(ERROR_ARGUMENT) || text)

@@ -248,6 +248,11 @@ with zipfile.ZipFile("zeros.npz", "w", zipfile.ZIP_DEFLATED) as file:
                   b"{'descr': '<f4', 'fortran_order': False, 'shape': (25000000,), }".ljust(117) + b"\n" + bytes(100000000))
 END
 
+# Damaged files and folders of other programs.
+python3 "$root/tests/cli/mistakes_inputs.py"
+"$tfc" import cased -o capitals 2>err.txt || fail "$(cat err.txt)"
+printf 'model spare\ndim B, S\ninput t : token[B, S~]\nparam e : [30, 4]\nparam unused : [3]\noutput x = mean(e[t], 1)\n' >spare.tfg
+
 rows=0 before=
 while IFS='|' read -r want message words; do
     case $want in '' | '#'*) continue ;; esac

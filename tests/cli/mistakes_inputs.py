@@ -1,0 +1,122 @@
+"""Files and folders of other programs that are damaged, or of a kind that tfc does not read: what rows of
+tests/mistakes.txt name. mistakes_inputs.py   (in a folder that has minilm, whole and run)"""
+import io
+import json
+import os
+import pickle
+import shutil
+import struct
+import sys
+import tarfile
+import zipfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from npz import SETTINGS, npy  # noqa: E402
+
+
+# ---- folders of published models -----------------------------------------------------
+
+def folder(name, base=None, **files):
+    """A copy of `base` with other texts: a name's __ is a dot, and a text None takes the file away."""
+    if base:
+        shutil.copytree(base, name, symlinks=True)
+    else:
+        os.mkdir(name)
+    for file, text in files.items():
+        path = os.path.join(name, file.replace("__", ".").replace("10", "1_Pooling/config.json"))
+        if text is None:
+            os.remove(path)
+        else:
+            with open(path, "w") as out:
+                out.write(text if isinstance(text, str) else json.dumps(text))
+
+
+folder("escape", config__json='{"model_type": "be\\qrt"}')
+folder("dash", config__json='{"vocab_size": -}')
+folder("comma", config__json='{"vocab_size": 3 "model_type": "bert"}')
+folder("list", "minilm", tokenizer_config__json="[]")
+folder("pools", "minilm", **{"10": {"word_embedding_dimension": 32}})
+folder("added", "minilm", tokenizer_config__json={"added_tokens_decoder": {"5": "a"}})
+with open("minilm/tokenizer.json") as file:
+    cased = json.load(file)
+cased["normalizer"]["lowercase"] = False
+folder("cased", "minilm", tokenizer__json=cased)
+
+# ---- Marian's folders ----------------------------------------------------------------
+
+SIZES = {"decoder_layers": 1, "encoder_layers": 1, "d_model": 4, "tokens": 3, "encoder_ffn_dim": 4, "dropout": 0,
+         "activation_function": "relu", "encoder_attention_heads": 1}
+
+
+def marian(name, models=1, vocab='"</s>": 0\n"<unk>": 1\n"a": 2\n', settings=SETTINGS % SIZES, **more):
+    os.mkdir(name)
+    settings = settings.encode() + b"\0"
+    for i in range(models):
+        with zipfile.ZipFile("%s/model%d.npz" % (name, i), "w") as out:
+            out.writestr("special:model.yml.npy", npy([len(settings)], settings, "|i1"))
+            out.writestr("Wemb.npy", npy([3, 4], bytes(48)))
+    for i in range(more.get("lists", 1)):
+        with open("%s/%d.vocab.yml" % (name, i), "w") as out:
+            out.write(vocab)
+
+
+marian("models", models=2)
+marian("lists", lists=3)
+marian("padded", vocab='"</s>": 0\n"<unk>": 1\n"<pad>": 2\n')
+marian("worded", vocab='"</s>": 0\n"<unk>": 1\n"a": two\n')
+marian("keyed", settings="[a]: 1\n")
+marian("deep", settings="a: " + "[" * 200 + "]" * 200 + "\n")
+
+# ---- files of weights ----------------------------------------------------------------
+
+with zipfile.ZipFile("script.pt", "w") as out:
+    out.writestr("m/data.pkl", pickle.dumps({}, 2))
+    out.writestr("m/constants.pkl", pickle.dumps((), 2))
+    out.writestr("m/code/__torch__.py", "")
+with zipfile.ZipFile("nothing.pt", "w") as out:
+    out.writestr("m/version", "3\n")
+with tarfile.open("old.pt", "w") as out:
+    out.add("t.txt")
+with open("nine.gguf", "wb") as out:
+    out.write(b"GGUF" + struct.pack("<IQQ", 9, 0, 0) + bytes(64))
+
+
+def patched(name, change):
+    """An archive of one stored file with some bytes of its directory changed: change(BYTES, its place, its end's)."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as out:
+        out.writestr("w.npy", npy([3, 4], bytes(48)))
+    data = bytearray(made.getvalue())
+    change(data, data.rfind(b"PK\1\2"), data.rfind(b"PK\5\6"))
+    marian(name, models=0)
+    with open(name + "/model.npz", "wb") as file:
+        file.write(data)
+
+
+def set_at(offset, form, value):
+    return lambda data, entry, end: struct.pack_into(form, data, entry + offset, value)
+
+
+def with_locator(data, entry, end):
+    data[end:end] = struct.pack("<4sIQI", b"PK\6\7", 0, 1 << 40, 1)
+
+
+patched("locator", with_locator)
+patched("named", set_at(28, "<H", 60000))
+patched("marked", set_at(0, "<I", 0))
+patched("sizes", set_at(20, "<I", 5))
+
+
+def extra_64(data, entry, end):
+    struct.pack_into("<I", data, entry + 24, 0xffffffff)   # the size stands in an extra field, which is empty
+    struct.pack_into("<H", data, entry + 30, 4)
+    data[end:end] = struct.pack("<HH", 1, 0)
+    struct.pack_into("<I", data, end + 4 + 12, end + 4 - entry)
+
+
+def cut(data, entry, end):
+    struct.pack_into("<II", data, entry + 20, 4000, 4000)
+
+
+patched("extra", extra_64)
+patched("cut", cut)
