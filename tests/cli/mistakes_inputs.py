@@ -120,3 +120,18 @@ def cut(data, entry, end):
 
 patched("extra", extra_64)
 patched("cut", cut)
+
+
+def safetensors(name, **tensors):
+    header, data = {}, b""
+    for key, (shape, values) in tensors.items():
+        part = struct.pack("<%di" % len(values), *values)
+        header[key] = {"dtype": "I32", "shape": shape, "data_offsets": [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    with open(name, "wb") as out:
+        out.write(struct.pack("<Q", len(text)) + text + data)
+
+
+safetensors("square.safetensors", label=([1, 1], [0]))
+safetensors("uneven.safetensors", **{"tokens": ([3], [0, 0, 0]), "tokens.lengths": ([2], [1, 1])})
