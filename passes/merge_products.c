@@ -13,8 +13,8 @@
  *
  * Only products whose scopes have the same parent (one attention block) are
  * merged: values of different layers would have to be kept for one another.
- * Sums are taken in another order then: results differ by rounding. In encode and in a
- * decoding step they stay apart, and so they do with integers in every function: each
+ * Sums are taken in another order then: results differ by rounding. In functions that answer
+ * (reads_panels) they stay apart, and so they do with integers in every function: each
  * reads its weight as panels (prepack, quantize), which are there once for all functions
  * and in the files of compiled models. */
 #include "passes/merge_products.h"

@@ -1,11 +1,11 @@
-/* prepack: products by weights say so, in encode and in a decoding step.
+/* prepack: products by weights say so, in functions that answer: forward, predict, encode and a decoding step.
  *
  *   %y = dot %x, %w {…}      ⇒      %y = dot %x, %w {…, panels = 1}
  *
  * where %w is made of params alone. The program then packs the matrix, the way its products read
  * it, once for many runs, or takes it from the file of a compiled model. That pays for products of
  * some hundred rows at most, as a decoding step's hypotheses and a sentence's tokens are; of the
- * thousands that other functions multiply, packing takes a percent.
+ * thousands that training and measuring multiply, packing takes a percent.
  *
  * prepack_lookups, which is no pass: lookups in a table that products read so read the panels. */
 #include "passes/prepack.h"
@@ -43,7 +43,8 @@ bool reads_panels(const Function *function)
     FOR_OPS (op, &function->body)
         if (op->kind == OP_param && is_cache(op_result(op))) /* it is a step */
             return true;
-    return !strcmp(function->name, function_names()[FUNCTION_ENCODE]);
+    const ModelFunction name = function_named(function->name);
+    return name == FUNCTION_FORWARD || name == FUNCTION_PREDICT || name == FUNCTION_ENCODE;
 }
 
 static bool looks_up(const Op *op, const Value *table)
