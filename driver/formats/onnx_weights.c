@@ -48,8 +48,8 @@ typedef struct OnnxTensor {
     OnnxText name;
     uint64_t type, bytes;
     const char *data;
-    uint32_t field; /* that data are of; 0: none */
-    bool is_external, has_numbers;
+    uint32_t field;                          /* that data are of; 0: none */
+    bool is_external, has_numbers, has_more; /* another field of data, or another piece */
 } OnnxTensor;
 
 static bool add_dim(TensorList *list, OnnxTensor *t, uint64_t size)
@@ -86,6 +86,7 @@ static bool read_field(TensorList *list, OnnxTensor *t, const ProtoField *field)
     case TENSOR_float_data:
     case TENSOR_double_data:
         if (field->kind == PROTO_BYTES) {
+            t->has_more |= t->field != 0;
             t->data = field->bytes;
             t->bytes = field->size;
             t->field = field->number;
@@ -139,7 +140,7 @@ static bool add_tensor(OnnxReader *r, const OnnxTensor *t)
 {
     const OtherName *others = map_get(&r->others, t->tensor.name);
     if ((!others || strncmp(t->tensor.name, MADE_UP, strlen(MADE_UP)) != 0) &&
-        !tensor_list_add(&r->list, t->tensor, t->data, t->bytes))
+        !tensor_list_add_whole(&r->list, t->tensor, t->data, t->bytes))
         return false;
     for (const OtherName *other = others; other; other = other->next) {
         StTensor tensor = t->tensor;
@@ -155,7 +156,7 @@ static bool add_tensor(OnnxReader *r, const OnnxTensor *t)
             tensor.dims[0] = columns;
             tensor.dims[1] = rows;
         }
-        if (!tensor_list_add(&r->list, tensor, t->data, t->bytes))
+        if (!tensor_list_add_whole(&r->list, tensor, t->data, t->bytes))
             return false;
     }
     return true;
@@ -181,6 +182,9 @@ static bool read_tensor(OnnxReader *r, Proto message, OnnxText constant)
         return tensor_list_refuse(list, t.tensor.name,
                                   "its data is in another file, which is not read: save the model "
                                   "as one file");
+    if (t.has_more || (t.field && t.has_numbers))
+        return tensor_list_refuse(
+            list, t.tensor.name, "its numbers are given twice, or in pieces: save the model again");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (types[i].number != t.type)
             continue;
@@ -201,13 +205,28 @@ static bool read_tensor(OnnxReader *r, Proto message, OnnxText constant)
 /* OnnxNode: what of a node is read. */
 typedef struct OnnxNode {
     OnnxText inputs[2], output, name, type;
-    Proto tensor; /* the first attribute's that is one */
+    Proto tensor; /* of the attribute "value" */
 } OnnxNode;
+
+/* The tensor of an attribute "value"; else `before`. */
+static Proto tensor_of(Proto attribute, Proto before)
+{
+    Proto tensor = {0};
+    ProtoField field;
+    bool is_value = false;
+    while (proto_next(&attribute, &field)) {
+        if (field.number == ATTRIBUTE_name && field.kind == PROTO_BYTES)
+            is_value = is_text((OnnxText){field.bytes, field.size}, "value");
+        if (field.number == ATTRIBUTE_t && field.kind == PROTO_BYTES)
+            tensor = proto_message(field.bytes, field.size);
+    }
+    return is_value && tensor.at ? tensor : before;
+}
 
 static OnnxNode read_fields(Proto message)
 {
     OnnxNode node = {0};
-    ProtoField field, inner;
+    ProtoField field;
     int n_inputs = 0;
     while (proto_next(&message, &field)) {
         if (field.kind != PROTO_BYTES)
@@ -219,10 +238,8 @@ static OnnxNode read_fields(Proto message)
                                                                                     : NULL;
         if (text)
             *text = (OnnxText){field.bytes, field.size};
-        Proto attribute = proto_message(field.bytes, field.size);
-        while (field.number == NODE_attribute && proto_next(&attribute, &inner))
-            if (inner.number == ATTRIBUTE_t && inner.kind == PROTO_BYTES)
-                node.tensor = proto_message(inner.bytes, inner.size);
+        if (field.number == NODE_attribute)
+            node.tensor = tensor_of(proto_message(field.bytes, field.size), node.tensor);
     }
     return node;
 }

@@ -68,6 +68,16 @@ bool tensor_list_add(TensorList *list, StTensor tensor, const void *data, uint64
     return tensor_list_place(list, &tensor, data, available) && tensor_list_push(list, tensor);
 }
 
+bool tensor_list_add_whole(TensorList *list, StTensor tensor, const void *data, uint64_t bytes)
+{
+    if (!tensor_list_place(list, &tensor, data, bytes))
+        return false;
+    if (tensor.bytes != bytes)
+        return tensor_list_refuse(list, tensor.stored ? tensor.stored : tensor.name,
+                                  "it has more data than its shape says" FETCH_AGAIN);
+    return tensor_list_push(list, tensor);
+}
+
 StTensor *tensor_list_find(const TensorList *list, const char *name)
 {
     const uintptr_t number = (uintptr_t)map_get(&list->numbers, name);

@@ -23,6 +23,9 @@ bool tensor_list_refuse(TensorList *list, const char *tensor, const char *proble
 bool tensor_list_add(TensorList *list, StTensor tensor, const void *data, uint64_t available);
 bool tensor_list_place(TensorList *list, StTensor *tensor, const void *data, uint64_t available);
 bool tensor_list_push(TensorList *list, StTensor tensor);
+/* As tensor_list_add, of a format that says how many bytes the data have: an error if they are more
+ * than the tensor's, too. */
+bool tensor_list_add_whole(TensorList *list, StTensor tensor, const void *data, uint64_t bytes);
 /* The tensor that was added under the name; NULL: there is none. Valid until the next is added. */
 StTensor *tensor_list_find(const TensorList *list, const char *name);
 /* The tensors as a file, under the names that they have now. NULL after an error: there are none,

@@ -242,6 +242,8 @@ tensor = b"\x10\x01" + field(8, b"w")
 onnx("many.onnx", b"".join(field(1, field(1, b"w") + field(2, b"n%x" % i) + field(4, b"Identity")) for i in range(300000)) +
      field(5, b"\x08\x01" + tensor + field(9, bytes(4))))
 onnx("dims.onnx", field(5, b"\x08\x01" * 9 + tensor + field(9, bytes(4))))
+onnx("more.onnx", field(5, b"\x08\x01" + tensor + field(9, bytes(8))))
+onnx("both.onnx", field(5, b"\x08\x01" + tensor + field(9, bytes(4)) + field(4, bytes(4))))
 onnx("short.onnx", field(5, b"\x08\x04" + tensor + field(9, bytes(4))))
 open("blocks.gguf", "wb").write(b"GGUF" + struct.pack("<IQQ Q1sI Q I Q", 3, 1, 0, 1, b"w", 1, 33, 8, 0) + bytes(64))
 onnx("cut.onnx", field(5, field(1, b"\xff") + tensor + field(9, bytes(4))))
