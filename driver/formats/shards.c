@@ -70,16 +70,19 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, FileRea
                       : arena_printf(arena, "no file is named for \"%s\"", map->keys[i]));
         if (map_has(&seen, name))
             continue;
-        map_set(&seen, name, shards);
-        if (!add_file(shards, diags, arena, beside,
-                      *name == '/' ? name : file_beside(arena, path, name)))
+        const char *file =
+            *name == '/' ? arena_strdup(arena, name) : file_beside(arena, path, name);
+        map_set(&seen, name, (void *)file);
+        if (!add_file(shards, diags, arena, beside, file))
             return false;
     }
-    for (size_t i = 0; i < map->n; i++)
-        if (!shards_find(shards, map->keys[i]))
+    for (size_t i = 0; i < map->n; i++) {
+        const Shard *shard = shards_find(shards, map->keys[i]);
+        if (!shard || strcmp(shard->file->path, map_get(&seen, map->items[i].text)) != 0)
             return refuse(diags, arena, path,
                           arena_printf(arena, "the tensor '%s' is not in %s, as it says",
                                        map->keys[i], map->items[i].text));
+    }
     return true;
 }
 

@@ -180,11 +180,15 @@ static void bad_index(void **state)
         {"{\"weight_map\": {\"u\": \"absent.safetensors\"}}", "absent.safetensors"},
         {"{\"weight_map\": {\"u\": \"a.safetensors\", \"w\": \"b.safetensors\"}}",
          "is in another file"},
+        {"{\"weight_map\": {\"u\": \"c.safetensors\", \"v\": \"a.safetensors\"}}",
+         "the tensor 'u' is not in c.safetensors, as it says"},
     };
     Fixture *f = *state;
     StTensor u = numbers(f, "u", 0, 1, (int64_t[]){4});
     assert_true(st_write(&f->job.diags, in_folder(f, "a.safetensors"), &u, 1, NULL, 0));
     assert_true(st_write(&f->job.diags, in_folder(f, "b.safetensors"), &u, 1, NULL, 0));
+    StTensor v = numbers(f, "v", 0, 1, (int64_t[]){4});
+    assert_true(st_write(&f->job.diags, in_folder(f, "c.safetensors"), &v, 1, NULL, 0));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = in_folder(f, "index.json");
         assert_true(file_write_all(&f->job.diags, path, cases[i].text, strlen(cases[i].text)));
