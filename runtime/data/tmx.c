@@ -23,8 +23,17 @@ typedef struct Reading {
     int code;       /* depth of codes within it */
     Text pairs;
     const char *encoding; /* that is not read; NULL: none */
+    const char *problem;  /* that ended the reading, where the parser is; NULL: none */
+    XML_Parser parser;
     int64_t units, used;
 } Reading;
+
+/* Ends the reading with an error at this place. */
+static void stop_at(Reading *r, const char *problem)
+{
+    r->problem = problem;
+    XML_StopParser(r->parser, XML_FALSE);
+}
 
 bool tmx_is_name(const char *path)
 {
@@ -76,7 +85,21 @@ static void on_open(void *user, const XML_Char *name, const XML_Char **attribute
         open_variant(r, attributes);
     } else if (!strcmp(name, "seg")) {
         r->in_segment = 1;
+        if (r->side >= 0 && r->has[r->side])
+            stop_at(r, "a second <seg> in one <tuv>: each has one");
     }
+}
+
+/* An entity that neither the file nor XML defines: expat passes over it where a DTD is named, which
+ * it does not read. */
+static void on_skipped(void *user, const XML_Char *name, int is_parameter)
+{
+    Reading *r = user;
+    if (!is_parameter)
+        stop_at(r, arena_printf(r->arena,
+                                "the entity &%.40s; is defined outside of this file: write the "
+                                "character itself",
+                                name));
 }
 
 static void on_text(void *user, const XML_Char *text, int n)
@@ -118,6 +141,8 @@ static void on_close(void *user, const XML_Char *name)
             side->length -= side->length && side->data[side->length - 1] == ' ';
             r->has[r->side] = true;
         }
+    } else if (!strcmp(name, "tuv")) {
+        r->side = -1;
     } else if (!strcmp(name, "tu")) {
         close_unit(r);
     }
@@ -167,7 +192,9 @@ static bool parse(Reading *r)
         diag_error(r->diags, (Loc){.source = r->file}, "out of memory");
         return false;
     }
+    r->parser = parser;
     XML_SetUserData(parser, r);
+    XML_SetSkippedEntityHandler(parser, on_skipped);
     XML_SetElementHandler(parser, on_open, on_close);
     XML_SetCharacterDataHandler(parser, on_text);
     XML_SetUnknownEncodingHandler(parser, on_encoding, r);
@@ -189,7 +216,7 @@ static bool parse(Reading *r)
                    (Loc){.source = r->file,
                          .line = (int)XML_GetCurrentLineNumber(parser),
                          .column = (int)XML_GetCurrentColumnNumber(parser) + 1},
-                   "%s", XML_ErrorString(XML_GetErrorCode(parser)));
+                   "%s", r->problem ? r->problem : XML_ErrorString(XML_GetErrorCode(parser)));
     XML_ParserFree(parser);
     return ok;
 }

@@ -59,6 +59,20 @@ END
 prepare --data memory.tmx --data train.tsv --languages en,de --vocab words:auto -o memory
 grep -q "^memory: 1102 pairs of 1102 lines, .* tokens, 2 shards$" err.txt || fail "translation memory: $(cat err.txt)"
 [ "$(ls memory | tr '\n' ' ')" = "prepared.json shard-00000.tokens shard-00001.tokens vocab.txt " ] || fail "left: $(ls memory)"
+# What would be lost of one: an entity that nothing in the file defines, a second segment.
+unit() { # unit DOCTYPE SOURCE
+    printf '<?xml version="1.0"?>%s<tmx version="1.4"><body><tu><tuv xml:lang="en">%s</tuv>' "$1" "$2"
+    printf '<tuv xml:lang="de"><seg>b</seg></tuv><seg>c</seg></tu></body></tmx>'
+}
+unit '<!DOCTYPE tmx SYSTEM "tmx14.dtd">' '<seg>caf&eacute;</seg>' >entity.tmx
+refuses 1 "entity.tmx:1:.*: error: the entity &eacute; is defined outside of this file: write the character itself" \
+    "$tfc" prepare --data entity.tmx --languages en,de --vocab words:auto -o lost
+unit '' '<seg>a</seg><seg>b</seg>' >second.tmx
+refuses 1 "second.tmx:1:.*: error: a second <seg> in one <tuv>: each has one" \
+    "$tfc" prepare --data second.tmx --languages en,de --vocab words:auto -o lost
+unit '<!DOCTYPE tmx SYSTEM "tmx14.dtd">' '<seg>a &amp; d</seg>' >fine.tmx
+prepare --data fine.tmx --languages en,de --vocab words:auto -o fine
+[ "$(tail -n +5 fine/vocab.txt | sort | tr '\n' ' ')" = "& a b d " ] || fail "words of a memory: $(cat fine/vocab.txt)"
 
 # A vocabulary that is made is made again as it was.
 pieces="--source train.src --source train.tgt --target train.tgt --target train.src --vocab auto:24"
