@@ -124,6 +124,18 @@ static double line_seconds(Arena *arena, const char *line, size_t length)
     return at ? strtod(at + sizeof key - 1, NULL) : 0;
 }
 
+/* Of what ends with a line break; INT64_MAX: it is no line of a step. */
+static int64_t step_of_line(const char *line)
+{
+    static const char front[] = "{\"step\": ";
+    const size_t n = sizeof front - 1;
+    if (strncmp(line, front, n))
+        return INT64_MAX;
+    char *end;
+    const int64_t step = strtoll(line + n, &end, 10);
+    return end == line + n ? INT64_MAX : step;
+}
+
 bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *seconds)
 {
     *seconds = 0;
@@ -147,15 +159,18 @@ bool runlog_cut(Diagnostics *diags, const char *folder, int64_t step, double *se
     } else {
         const Source *log = file_read(diags, arena, path, LARGEST_LOG);
         Text kept = {0};
-        for (const char *at = log ? log->text : ""; *at;) {
-            size_t length = strcspn(at, "\n");
-            int64_t of = -1;
-            if (at[length] && sscanf(at, "{\"step\": %" SCNd64, &of) == 1 && of <= step) {
-                text_put(&kept, at, length + 1);
-                *seconds = line_seconds(arena, at, length);
+        const char *const end = log ? log->text + log->length : NULL;
+        const char *last = NULL; /* the last line that stays */
+        for (const char *line = log ? log->text : NULL, *next; line < end; line = next) {
+            const char *newline = memchr(line, '\n', (size_t)(end - line));
+            next = newline ? newline + 1 : end;
+            if (newline && step_of_line(line) <= step) {
+                text_put(&kept, line, (size_t)(next - line));
+                last = line;
             }
-            at += length + (at[length] != 0);
         }
+        if (last)
+            *seconds = line_seconds(arena, last, strcspn(last, "\n"));
         ok = log && file_write_own(diags, path, kept.length ? kept.data : "", kept.length);
         text_free(&kept);
     }
