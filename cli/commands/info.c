@@ -214,7 +214,8 @@ static void print_answering(Job *job, const char *folder)
     if (lost)
         diag_warning(&job->diags, (Loc){0}, "%s", lost);
     if (path && !run_is_weights(path))
-        printf("  %-8s%s: %s\n", "answers", file_name(path), run_params_reason(job, folder));
+        printf("  %-8s%s: %s\n", "answers", file_name(run_checkpoint(job, folder, path)),
+               run_params_reason(job, folder));
 }
 
 /* After the checkpoint `name`, which cannot be read: the newest step's that can. */

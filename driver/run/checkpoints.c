@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "driver/formats/formats.h"
+#include "driver/run/record.h"
 #include "runtime/train/train.h"
 
 #include <errno.h>
@@ -100,14 +101,36 @@ bool run_can_resume(Job *job, const char *folder)
     return step;
 }
 
+/* A checkpoint of another training in its place would give other answers without a word. */
+static const char *compare_training(Job *job, const char *path)
+{
+    const char *folder = file_folder(job->arena, path);
+    RunRecord record;
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    if (!is_run_folder(folder) || !run_record_read(job, folder, &record) || !record.training ||
+        file_is_folder(path))
+        return path;
+    StFile *file = st_open(&unseen, job->arena, path);
+    const char *of = file ? st_meta(file, "config") : NULL;
+    if (of && strcmp(of, record.training))
+        diag_warning(&job->diags, (Loc){0},
+                     "%s is of another training than %s tells of: its params may be for another "
+                     "vocabulary; put back the checkpoint of this run",
+                     path, run_record_file(job, folder));
+    if (file)
+        st_close(file);
+    return path;
+}
+
 const char *run_checkpoint(Job *job, const char *folder, const char *name)
 {
     if (name && file_exists(name))
-        return name;
+        return compare_training(job, name);
     if (name) { /* where it is missing, reading it says so */
         const char *path = file_in(job->arena, folder, name);
         const char *whole = arena_printf(job->arena, "%s.safetensors", path);
-        return !file_exists(path) && file_exists(whole) ? whole : path;
+        return compare_training(job, !file_exists(path) && file_exists(whole) ? whole : path);
     }
     const char *path = run_params(job, folder);
     const char *lost = path ? NULL : run_lost_weights(job, folder);
@@ -115,7 +138,7 @@ const char *run_checkpoint(Job *job, const char *folder, const char *name)
         job_error(job, "%s", lost);
     else if (!path)
         job_error(job, "%s: the run has no checkpoint yet", folder);
-    return path;
+    return path ? compare_training(job, path) : NULL;
 }
 
 bool run_is_checkpoint(Job *job, const char *path)

@@ -25,7 +25,8 @@ const char *run_newest_step(Job *job, const char *folder);
 bool run_can_resume(Job *job, const char *folder);
 /* The path of the checkpoint `name`: `name` itself if that file exists, else FOLDER/name, with
  * ".safetensors" behind it where only that file exists. The path need not exist. name NULL: as
- * run_params, and NULL after an error if the run has none. */
+ * run_params, and NULL after an error if the run has none. A warning tells that a checkpoint is
+ * of another training than the run.json beside it tells of. */
 const char *run_checkpoint(Job *job, const char *folder, const char *name);
 
 /* Whether the file is a checkpoint of a training, or cannot be read: other files have no step. */

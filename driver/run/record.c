@@ -65,6 +65,8 @@ static const JsonField run_fields[] = {
     ROW("decides",    PAIRS,   facts,      WRITTEN),
     /* the texts: option, file, bytes, lines, sha256 */
     ROW("data",       RECORDS, texts,      OF_TEXTS),
+    /* later: the number of the training, as its checkpoints have it (`config`) */
+    ROW("training",   TEXT,    training,   OPTIONAL),
     /* name → checksum of the files beside run.json that never change: model, libraries,
      * vocabularies */
     ROW("files",      PAIRS,   files,      OPTIONAL),

@@ -18,6 +18,7 @@ typedef PreparedText RunText;
 
 typedef struct RunRecord {
     const char *version, *model, *processor, *quantised; /* NULL: not quantised */
+    const char *training; /* TrainState.config of its checkpoints, as they have it; NULL: unknown */
     CorpusKind kind;
     TextList settings, tokens, generation, command, arguments, keep;
     RunFacts facts, files; /* facts: `decides` */

@@ -86,10 +86,30 @@ static Vocabulary *with_rules(Job *job, const char *spec, Vocabulary *vocab, con
     return ok ? vocab : NULL;
 }
 
+/* Another vocabulary of the same size would give other words without a word about it. */
+static bool check_vocabulary(Job *job, const char *folder, const RunRecord *record,
+                             const Vocabulary *vocab)
+{
+    VocabFile files[2];
+    for (int i = 0, n = vocab_files(vocab, files); i < n; i++)
+        if (run_record_has_changed(job, record, files[i].name, files[i].bytes, files[i].size))
+            return job_error(
+                job, "%s is not the vocabulary that the run was trained with: put that back",
+                file_in(job->arena, folder, files[i].name));
+    return true;
+}
+
 static Vocabulary *make_one(Job *job, const char *folder, const char *spec,
                             const Lines *const *texts, int n, unsigned how)
 {
-    return vocab_make_within(&job->diags, job->arena, job_reach(job, folder), spec, texts, n, how);
+    RunRecord record;
+    Vocabulary *vocab =
+        vocab_make_within(&job->diags, job->arena, job_reach(job, folder), spec, texts, n, how);
+    const bool of_run = vocab && is_run_folder(spec);
+    return of_run && (!run_record_read(job, spec, &record) ||
+                      !check_vocabulary(job, spec, &record, vocab))
+               ? NULL
+               : vocab;
 }
 
 #define PIECES "auto:8000, which trains a SentencePiece model of 8000 pieces"
@@ -160,19 +180,6 @@ Vocabulary *vocabulary_load(Job *job, const VocabularyChoice *choice)
 {
     VocabularyChoice rules = *choice;
     return vocabulary_take_rules(job, &rules) ? vocabulary_make(job, &rules, NULL) : NULL;
-}
-
-/* Another vocabulary of the same size would give other words without a word about it. */
-static bool check_vocabulary(Job *job, const char *folder, const RunRecord *record,
-                             const Vocabulary *vocab)
-{
-    VocabFile files[2];
-    for (int i = 0, n = vocab_files(vocab, files); i < n; i++)
-        if (run_record_has_changed(job, record, files[i].name, files[i].bytes, files[i].size))
-            return job_error(
-                job, "%s is not the vocabulary that the run was trained with: put that back",
-                file_in(job->arena, folder, files[i].name));
-    return true;
 }
 
 Vocabulary *vocabulary_of_run(Job *job, const char *folder, const RunRecord *record)

@@ -247,16 +247,18 @@ bool training_record(Training *t, RunRecord *record)
     if (!o->record && o->weights && is_run_folder(o->weights) &&
         !run_record_read(t->job, o->weights, &from))
         return false;
-    *record = (RunRecord){.version = TFC_VERSION,
-                          .model = o->record && o->library ? o->record->model : o->model,
-                          .processor = about_processor(t->job->arena),
-                          .kind = o->kind,
-                          .settings = t->session.options.settings,
-                          .tokens = o->record ? o->record->tokens : o->vocab.tokens,
-                          .generation = from.generation,
-                          .command = o->command,
-                          .arguments = o->arguments,
-                          .files = o->record ? o->record->files : (RunFacts){0}};
+    *record = (RunRecord){
+        .version = TFC_VERSION,
+        .model = o->record && o->library ? o->record->model : o->model,
+        .processor = about_processor(t->job->arena),
+        .training = arena_printf(t->job->arena, "%" PRIu64, train_config(&t->settings, t->corpus)),
+        .kind = o->kind,
+        .settings = t->session.options.settings,
+        .tokens = o->record ? o->record->tokens : o->vocab.tokens,
+        .generation = from.generation,
+        .command = o->command,
+        .arguments = o->arguments,
+        .files = o->record ? o->record->files : (RunFacts){0}};
     if (o->ranks && o->shards < 0) { /* so that another number of ranks, or one process, goes on */
         vec_push(t->job->arena, record->arguments, "--shards");
         vec_push(t->job->arena, record->arguments,

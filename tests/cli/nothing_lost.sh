@@ -59,6 +59,14 @@ cp two/log.jsonl log.txt
 "$tfc" train two --resume --steps 2 >out.txt 2>&1 || fail "$(cat out.txt)"
 grep -q "two has no checkpoint: the training begins anew" out.txt || fail "not told: $(cat out.txt)"
 cmp two/log-before.jsonl log.txt || fail "the log is gone"
+# A damaged line of the log loses itself alone.
+cp -r run nul
+python3 - <<'END'
+log = open("nul/log.jsonl").read()
+open("nul/log.jsonl", "w").write('{"step": 1, "rate": "\0"}\n' + log)
+END
+"$tfc" train nul --resume --steps 5 2>err.txt || fail "$(cat err.txt)"
+[ "$(grep -ac step nul/log.jsonl)" -gt "$(grep -c step run/log.jsonl)" ] || fail "lines behind a NUL are gone: $(cat nul/log.jsonl)"
 cp -r run three
 rm three/last.safetensors
 refuses 2 "three holds a training already" "$tfc" train m.tfg --source t.txt --target t.txt --vocab words:auto --steps 4 --out three
@@ -66,7 +74,9 @@ refuses 2 "three holds a training already" "$tfc" train m.tfg --source t.txt --t
 # ---- the files of a run ----
 cp -r run other
 { sed -n 1,5p run/vocab.txt; sed 1,5d run/vocab.txt | sort -r; } >other/vocab.txt
-for command in "translate other --input t.txt" "eval other --source t.txt --target t.txt" "compile other --emit c -o x.c"; do
+for command in "translate other --input t.txt" "eval other --source t.txt --target t.txt" "compile other --emit c -o x.c" \
+    "prepare --source t.txt --target t.txt --vocab other -o p" "data t.txt --vocab other" \
+    "train m.tfg --weights other --vocab other --source t.txt --target t.txt --steps 1 --out x"; do
     # shellcheck disable=SC2086
     refuses 1 "other/vocab.txt is not the vocabulary that the run was trained with: put that back" "$tfc" $command
 done
@@ -84,6 +94,26 @@ rm -r other/lib
 refuses 1 "other/lib/.* and [0-9]* more files of the run are missing: restore them from a copy" "$tfc" translate other --input t.txt
 echo '{' >other/run.json
 refuses 1 "other/run.json is damaged" "$tfc" translate other --input t.txt
+
+# A checkpoint of another training in its place.
+sed 's/a/z/' t.txt >z.txt
+"$tfc" train m.tfg --source z.txt --target z.txt --vocab words:auto --steps 1 --out z 2>err.txt || fail "$(cat err.txt)"
+cp -r run swapped
+cp --remove-destination z/last.safetensors swapped/last.safetensors
+for command in "translate swapped --input t.txt" "export swapped -o swapped.safetensors" "info swapped" "quantize swapped -o q --dtype int8"; do
+    # shellcheck disable=SC2086
+    "$tfc" $command >out.txt 2>err.txt || true
+    grep -q "swapped/last.safetensors is of another training than swapped/run.json tells of" err.txt || fail "$command: $(cat err.txt)"
+done
+# What export writes has checksums, too.
+"$tfc" export run -o whole.safetensors 2>err.txt || fail "$(cat err.txt)"
+python3 - <<'END'
+data = bytearray(open("whole.safetensors", "rb").read())
+data[-1] ^= 1
+open("damaged.safetensors", "wb").write(data)
+END
+refuses 1 "damaged.safetensors is damaged: the checksum of " "$tfc" score run/model.tfg --weights damaged.safetensors --vocab run/vocab.txt \
+    --source t.txt --target t.txt
 
 # ---- two vocabularies ----
 refuses 1 "looks src and tgt up in one embedding: .use source_embedding. gives the sources theirs" \
