@@ -33,7 +33,8 @@ static bool read_pair(Arena *arena, const char *line, const Vocabulary *vocab, T
     const char *target = next_word(arena, &line), *source = target ? next_word(arena, &line) : NULL;
     char *end;
     out->probability = source ? strtod(line, &end) : NAN;
-    if (!source || end == line || end[strspn(end, " \t\r")] || !(out->probability >= 0))
+    if (!source || end == line || end[strspn(end, " \t\r")] ||
+        !(out->probability >= 0 && isfinite(out->probability)))
         return false;
     out->target = vocab_find(vocab, target);
     out->source = vocab_find(vocab_source(vocab), source);

@@ -131,11 +131,17 @@ int64_t table_next_conll(TableReader *r, Line *cells, size_t room)
     r->line = begin;
     find_words(r, words, n);
     for (int64_t i = 0; i < n; i++) {
-        const int64_t fields = split_word(&r->lines->at[words[i]], NULL, 0);
+        const Line *line = &r->lines->at[words[i]];
+        const int64_t fields = split_word(line, NULL, 0);
         if (fields < (int64_t)room)
-            return table_fault(r, words[i], r->lines->at[words[i]].text,
+            return table_fault(r, words[i], line->text,
                                "the line has %lld field%s, and there must be at least %zu",
                                (long long)fields, text_plural(fields, "", "s"), room);
+        if (i && fields > least && !memchr(line->text, '\t', line->length))
+            return table_fault(r, words[i], line->text,
+                               "the line has %lld fields, and those before it %lld: blanks part "
+                               "fields, so a word with a blank needs tabs between them",
+                               (long long)fields, (long long)least);
         least = i && least < fields ? least : fields;
     }
     for (size_t field = 0; n && field < room; field++)

@@ -15,7 +15,7 @@ const noText = [...nothing, [], ["a"], {}, new String("a"), new Uint8Array([97])
 const noObject = [undefined, null, 5, NaN, true, "a", Symbol("a"), 5n, () => ({}), [], [{}], new Uint8Array([97])];
 const noCount = [undefined, null, 0, -1, 1.5, NaN, Infinity, "2", true, [2], {}, 2n, new Number(2)];
 const noRecord = [...noObject, {}, new Map(), new Date()];
-const noRecords = [...noObject.filter(value => !Array.isArray(value) || value.length), {}, "a", [null], [undefined], [5], ["a"], [[record]], [record, null]];
+const noRecords = [...noObject.filter(value => !Array.isArray(value) || value.length), {}, "a", [null], [undefined], [5], ["a"], [[record]], [record, null], [, record], new Array(2)];
 const bad = {
   text: [...noText, "a\0b"],
   texts: [...nothing, {}, new String("a"), new Uint8Array([97]), Buffer.from("a"), [["a"]], [5], ["a", null], "a\0b", ["a\0b"]],

@@ -334,6 +334,9 @@ static void test_refused(void **state)
          "a\x0a\x03\x0a\x01"
          "a",
          17, "a piece is there twice"},
+        {"\x0a\x05\x0a\x01u\x18\x02\x0a\x08\x0a\x01"
+         "a\x15\x00\x00\xc0\x7f",
+         17, "the score of a piece is no number"},
         {"\x0a\x05\x0a\x01u\x18\x02", 7, "it has no pieces"},
         {"\x0a\x05\x0a\x01u\x18\x02\x12\x03\x98\x02\x01", 12,
          "it falls back to bytes and lacks pieces for some"},

@@ -1,11 +1,12 @@
 // What a caller gives: each argument by its name, what it takes, and whether a value is that.
 const isObject = value => typeof value === "object" && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 const isText = value => typeof value === "string";
+const isListOf = (value, fits) => Array.isArray(value) && [...value].every(fits); // a hole is no element
 const ARGUMENTS = {
   text: ["a text", isText],
-  texts: ["a text or a list of texts", value => isText(value) || Array.isArray(value) && value.every(isText)],
+  texts: ["a text or a list of texts", value => isText(value) || isListOf(value, isText)],
   record: ["an object", isObject],
-  records: ["a list of objects", value => Array.isArray(value) && value.every(isObject)],
+  records: ["a list of objects", value => isListOf(value, isObject)],
   count: ["a whole number of at least 1", value => Number.isInteger(value) && value >= 1],
   settings: ["an object", isObject],
   setting: ["a number, a text or a truth value", value => ["number", "string", "boolean", "undefined"].includes(typeof value)],

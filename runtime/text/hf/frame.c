@@ -28,7 +28,7 @@ static void put_frame_id(HfReading *r, const int32_t **ids, int32_t *n, int32_t 
 static bool put_special(HfReading *r, const char *place, const JsonValue *from,
                         const JsonValue *special, bool before, TokenizerFrame *frame)
 {
-    const char *name = hf_string(from, "id", "");
+    const char *name = hf_string(r, from, "id", "");
     const JsonValue *ids = json_member(json_member(special, name), "ids");
     if (!ids || ids->kind != JV_LIST)
         return hf_refuse(r, "%s: the special token '%s' has no ids", place, name);
@@ -83,7 +83,7 @@ static bool put_named(HfReading *r, const char *place, const JsonValue *from, co
 
 bool hf_read_frame(HfReading *r, const char *place, const JsonValue *from, Tokenizer *tokenizer)
 {
-    const char *type = hf_string(from, "type", "");
+    const char *type = hf_string(r, from, "type", "");
     TokenizerFrame *frame = &tokenizer->frame;
     if (!strcmp(type, "TemplateProcessing"))
         return read_template(r, place, from, frame);

@@ -172,8 +172,11 @@ bool hf_no_memory(HfReading *r);
 /* Whether `object` is an object whose members all have names among the words of `names`; if not, it
  * is refused. `place`: where the object is in the file, for the message. */
 bool hf_only(HfReading *r, const char *place, const JsonValue *object, const char *names);
-const char *hf_string(const JsonValue *object, const char *key, const char *otherwise);
-bool hf_flag(const JsonValue *object, const char *key, bool otherwise);
+/* The member's value; `otherwise` if it is missing or null. One of another kind is refused: the
+ * file is not read. */
+const char *hf_string(HfReading *r, const JsonValue *object, const char *key,
+                      const char *otherwise);
+bool hf_flag(HfReading *r, const JsonValue *object, const char *key, bool otherwise);
 bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from);
 bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from);
 bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from);

@@ -184,7 +184,7 @@ static bool read_merges(HfReading *r, const JsonValue *list)
 
 static bool read_unk(HfReading *r, const JsonValue *from)
 {
-    const char *unk = hf_string(from, "unk_token", NULL);
+    const char *unk = hf_string(r, from, "unk_token", NULL);
     r->hf->unk = unk ? find_token(r->hf, unk) : -1;
     return !unk || r->hf->unk >= 0 ||
            hf_refuse(r, "model.unk_token '%s' is not in the vocabulary", unk);
@@ -195,11 +195,11 @@ static bool read_bpe(HfReading *r, const JsonValue *from, const JsonValue *vocab
     Hf *hf = r->hf;
     const JsonValue *dropout = json_member(from, "dropout");
     hf->model = HF_BPE;
-    hf->prefix = hf_string(from, "continuing_subword_prefix", "");
-    hf->suffix = hf_string(from, "end_of_word_suffix", "");
-    hf->byte_fallback = hf_flag(from, "byte_fallback", false);
-    hf->fuse_unk = hf_flag(from, "fuse_unk", false);
-    hf->ignore_merges = hf_flag(from, "ignore_merges", false);
+    hf->prefix = hf_string(r, from, "continuing_subword_prefix", "");
+    hf->suffix = hf_string(r, from, "end_of_word_suffix", "");
+    hf->byte_fallback = hf_flag(r, from, "byte_fallback", false);
+    hf->fuse_unk = hf_flag(r, from, "fuse_unk", false);
+    hf->ignore_merges = hf_flag(r, from, "ignore_merges", false);
     if (!hf_only(r, "model", from,
                  "type vocab merges dropout unk_token continuing_subword_prefix "
                  "end_of_word_suffix fuse_unk byte_fallback ignore_merges"))
@@ -215,7 +215,7 @@ static bool read_unigram(HfReading *r, const JsonValue *from, const JsonValue *v
     Hf *hf = r->hf;
     const JsonValue *unk = json_member(from, "unk_id");
     hf->model = HF_UNIGRAM;
-    hf->byte_fallback = hf_flag(from, "byte_fallback", false);
+    hf->byte_fallback = hf_flag(r, from, "byte_fallback", false);
     if (!hf_only(r, "model", from, "type vocab unk_id byte_fallback") || !read_scored(r, vocab) ||
         !build_trie(r))
         return false;
@@ -232,7 +232,7 @@ static bool read_word_model(HfReading *r, const JsonValue *from, const JsonValue
     Hf *hf = r->hf;
     const JsonValue *most = json_member(from, "max_input_chars_per_word");
     hf->model = pieces ? HF_WORDPIECE : HF_WORDLEVEL;
-    hf->prefix = hf_string(from, "continuing_subword_prefix", "##");
+    hf->prefix = hf_string(r, from, "continuing_subword_prefix", "##");
     hf->most_characters =
         most && most->kind == JV_INTEGER && most->integer >= 0 && most->integer < INT32_MAX
             ? (int32_t)most->integer
@@ -247,7 +247,7 @@ static bool read_word_model(HfReading *r, const JsonValue *from, const JsonValue
 bool hf_read_model(HfReading *r, const JsonValue *from)
 {
     const JsonValue *vocab = json_member(from, "vocab");
-    const char *type = hf_string(from, "type", "");
+    const char *type = hf_string(r, from, "type", "");
     r->hf->prefix = r->hf->suffix = "";
     if (!vocab || (vocab->kind != JV_OBJECT && vocab->kind != JV_LIST))
         return hf_refuse(r, "model.vocab is absent");

@@ -46,17 +46,29 @@ bool hf_only(HfReading *r, const char *place, const JsonValue *object, const cha
     return true;
 }
 
-const char *hf_string(const JsonValue *object, const char *key, const char *otherwise)
-{
-    const char *text = json_member_text(object, key);
-    return text ? text : otherwise;
-}
-
-bool hf_flag(const JsonValue *object, const char *key, bool otherwise)
+/* The member, a text or true or false; NULL: it is missing or null, or of another kind, and refused. */
+static const JsonValue *member_of(HfReading *r, const JsonValue *object, const char *key,
+                                  bool is_text)
 {
     const JsonValue *value = json_member(object, key);
-    return value && (value->kind == JV_TRUE || value->kind == JV_FALSE) ? value->kind == JV_TRUE
-                                                                        : otherwise;
+    if (!value || value->kind == JV_NULL)
+        return NULL;
+    if (is_text ? value->kind == JV_STRING : value->kind == JV_TRUE || value->kind == JV_FALSE)
+        return value;
+    hf_refuse(r, "the key '%s' has a value that is no %s", key, is_text ? "text" : "true or false");
+    return NULL;
+}
+
+const char *hf_string(HfReading *r, const JsonValue *object, const char *key, const char *otherwise)
+{
+    const JsonValue *value = member_of(r, object, key, true);
+    return value ? value->text : otherwise;
+}
+
+bool hf_flag(HfReading *r, const JsonValue *object, const char *key, bool otherwise)
+{
+    const JsonValue *value = member_of(r, object, key, false);
+    return value ? value->kind == JV_TRUE : otherwise;
 }
 
 static bool append_step(HfReading *r, HfSteps *steps, HfStep step)
@@ -99,8 +111,8 @@ static bool compile(HfReading *r, const char *place, const char *regex, HfPatter
 static bool read_pattern(HfReading *r, const char *place, const JsonValue *from, HfPattern *pattern)
 {
     const JsonValue *value = json_member(from, "pattern");
-    const char *literal = hf_string(value, "String", NULL),
-               *regex = hf_string(value, "Regex", NULL);
+    const char *literal = hf_string(r, value, "String", NULL),
+               *regex = hf_string(r, value, "Regex", NULL);
     if (value && value->kind == JV_OBJECT && value->n == 1 && literal && *literal) {
         *pattern = (HfPattern){.literal = literal, .n_literal = strlen(literal)};
         return true;
@@ -160,7 +172,7 @@ static size_t read_base64(const char *text, unsigned char *out)
 
 static bool read_precompiled(HfReading *r, const char *place, const JsonValue *from)
 {
-    const char *map = hf_string(from, "precompiled_charsmap", NULL);
+    const char *map = hf_string(r, from, "precompiled_charsmap", NULL);
     if (!hf_only(r, place, from, "type precompiled_charsmap"))
         return false;
     if (!map)
@@ -183,20 +195,20 @@ static bool read_precompiled(HfReading *r, const char *place, const JsonValue *f
 
 static bool read_bert(HfReading *r, const char *place, const JsonValue *from)
 {
-    bool lower = hf_flag(from, "lowercase", true);
+    bool lower = hf_flag(r, from, "lowercase", true);
     return hf_only(r, place, from,
                    "type clean_text handle_chinese_chars strip_accents lowercase") &&
            append_step(r, &r->hf->normalizers,
                        (HfStep){.kind = HF_BERT,
-                                .clean = hf_flag(from, "clean_text", true),
-                                .ideographs = hf_flag(from, "handle_chinese_chars", true),
-                                .accents = hf_flag(from, "strip_accents", lower),
+                                .clean = hf_flag(r, from, "clean_text", true),
+                                .ideographs = hf_flag(r, from, "handle_chinese_chars", true),
+                                .accents = hf_flag(r, from, "strip_accents", lower),
                                 .lower = lower});
 }
 
 static bool read_replace(HfReading *r, const char *place, const JsonValue *from, HfSteps *steps)
 {
-    HfStep step = {.kind = HF_REPLACE, .content = hf_string(from, "content", "")};
+    HfStep step = {.kind = HF_REPLACE, .content = hf_string(r, from, "content", "")};
     return hf_only(r, place, from, "type pattern content") &&
            read_pattern(r, place, from, &step.pattern) && append_step(r, steps, step);
 }
@@ -204,7 +216,7 @@ static bool read_replace(HfReading *r, const char *place, const JsonValue *from,
 bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from)
 {
     static const char *const forms[] = {"NFC", "NFD", "NFKC", "NFKD"};
-    const char *type = hf_string(from, "type", "");
+    const char *type = hf_string(r, from, "type", "");
     HfSteps *steps = &r->hf->normalizers;
     if (!strcmp(type, "Sequence"))
         return read_each(r, place, from, "normalizers", hf_read_normalizer);
@@ -216,14 +228,15 @@ bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from)
         return read_replace(r, place, from, steps);
     if (!strcmp(type, "Prepend"))
         return hf_only(r, place, from, "type prepend") &&
-               append_step(r, steps,
-                           (HfStep){.kind = HF_PREPEND, .content = hf_string(from, "prepend", "")});
+               append_step(
+                   r, steps,
+                   (HfStep){.kind = HF_PREPEND, .content = hf_string(r, from, "prepend", "")});
     if (!strcmp(type, "Strip"))
         return hf_only(r, place, from, "type strip_left strip_right") &&
                append_step(r, steps,
                            (HfStep){.kind = HF_STRIP,
-                                    .left = hf_flag(from, "strip_left", true),
-                                    .right = hf_flag(from, "strip_right", true)});
+                                    .left = hf_flag(r, from, "strip_left", true),
+                                    .right = hf_flag(r, from, "strip_right", true)});
     if (!strcmp(type, "Lowercase") || !strcmp(type, "StripAccents"))
         return hf_only(r, place, from, "type") &&
                append_step(r, steps, (HfStep){.kind = *type == 'L' ? HF_LOWER : HF_STRIP_ACCENTS});
@@ -241,7 +254,7 @@ static bool read_behavior(HfReading *r, const char *place, const JsonValue *from
 {
     static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious",
                                         "MergedWithNext", "Contiguous"};
-    const char *name = hf_string(from, "behavior", names[otherwise]);
+    const char *name = hf_string(r, from, "behavior", names[otherwise]);
     for (int i = 0; i < 5; i++)
         if (!strcmp(name, names[i])) {
             *behavior = (HfBehavior)i;
@@ -252,9 +265,9 @@ static bool read_behavior(HfReading *r, const char *place, const JsonValue *from
 
 static bool read_metaspace(HfReading *r, const char *place, const JsonValue *from, HfStepKind kind)
 {
-    const char *mark = hf_string(from, "replacement", "\xe2\x96\x81");
-    bool legacy = hf_flag(from, "add_prefix_space", true);
-    const char *scheme = hf_string(from, "prepend_scheme", legacy ? "always" : "never");
+    const char *mark = hf_string(r, from, "replacement", "\xe2\x96\x81");
+    bool legacy = hf_flag(r, from, "add_prefix_space", true);
+    const char *scheme = hf_string(r, from, "prepend_scheme", legacy ? "always" : "never");
     bool is_splitter = kind == HF_METASPACE;
     HfStep step = {.kind = kind, .content = mark, .behavior = HF_MERGED_WITH_NEXT};
     if (!hf_only(r, place, from, "type replacement add_prefix_space prepend_scheme split str_rep"))
@@ -267,7 +280,7 @@ static bool read_metaspace(HfReading *r, const char *place, const JsonValue *fro
         step.prepend = HF_FIRST;
     else if (strcmp(scheme, "never"))
         return hf_refuse(r, "%s: the prepend_scheme '%s' is not known", place, scheme);
-    if (is_splitter && hf_flag(from, "split", true))
+    if (is_splitter && hf_flag(r, from, "split", true))
         step.pattern = (HfPattern){.literal = mark, .n_literal = strlen(mark)};
     return append_step(r, is_splitter ? &r->hf->splitters : &r->hf->decoders, step);
 }
@@ -278,9 +291,9 @@ static bool read_byte_level(HfReading *r, const char *place, const JsonValue *fr
     HfStep gpt2 = {.kind = HF_SPLIT, .behavior = HF_ISOLATED};
     if (!hf_only(r, place, from, "type add_prefix_space trim_offsets use_regex"))
         return false;
-    if (hf_flag(from, "add_prefix_space", true))
+    if (hf_flag(r, from, "add_prefix_space", true))
         append_step(r, steps, (HfStep){.kind = HF_SPACE_BEFORE});
-    if (hf_flag(from, "use_regex", true) &&
+    if (hf_flag(r, from, "use_regex", true) &&
         (!compile(r, place, GPT2_PATTERN, &gpt2.pattern) || !append_step(r, steps, gpt2)))
         return false;
     return append_step(r, steps, (HfStep){.kind = HF_BYTES});
@@ -294,7 +307,7 @@ static bool add_split(HfReading *r, UniIs is, HfBehavior behavior)
 
 static bool read_split(HfReading *r, const char *place, const JsonValue *from)
 {
-    HfStep step = {.kind = HF_SPLIT, .invert = hf_flag(from, "invert", false)};
+    HfStep step = {.kind = HF_SPLIT, .invert = hf_flag(r, from, "invert", false)};
     return hf_only(r, place, from, "type pattern behavior invert") &&
            read_behavior(r, place, from, HF_REMOVED, &step.behavior) &&
            read_pattern(r, place, from, &step.pattern) && append_step(r, &r->hf->splitters, step);
@@ -310,7 +323,7 @@ static bool read_whitespace(HfReading *r, const char *place, const JsonValue *fr
 
 bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from)
 {
-    const char *type = hf_string(from, "type", "");
+    const char *type = hf_string(r, from, "type", "");
     HfBehavior behavior;
     if (!strcmp(type, "Sequence"))
         return read_each(r, place, from, "pretokenizers", hf_read_splitter);
@@ -327,7 +340,8 @@ bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from)
     if (!strcmp(type, "Digits"))
         return hf_only(r, place, from, "type individual_digits") &&
                add_split(r, uni_is_number,
-                         hf_flag(from, "individual_digits", false) ? HF_ISOLATED : HF_CONTIGUOUS);
+                         hf_flag(r, from, "individual_digits", false) ? HF_ISOLATED
+                                                                      : HF_CONTIGUOUS);
     if (!strcmp(type, "Punctuation"))
         return hf_only(r, place, from, "type behavior") &&
                read_behavior(r, place, from, HF_ISOLATED, &behavior) &&
@@ -349,7 +363,7 @@ static int32_t whole_number(const JsonValue *from, const char *key)
 
 bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from)
 {
-    const char *type = hf_string(from, "type", "");
+    const char *type = hf_string(r, from, "type", "");
     HfSteps *steps = &r->hf->decoders;
     if (!strcmp(type, "Sequence"))
         return read_each(r, place, from, "decoders", hf_read_decoder);
@@ -367,18 +381,18 @@ bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from)
         return hf_only(r, place, from, "type prefix cleanup") &&
                append_step(r, steps,
                            (HfStep){.kind = HF_FROM_WORDPIECE,
-                                    .content = hf_string(from, "prefix", "##"),
-                                    .cleanup = hf_flag(from, "cleanup", true)});
+                                    .content = hf_string(r, from, "prefix", "##"),
+                                    .cleanup = hf_flag(r, from, "cleanup", true)});
     if (!strcmp(type, "BPEDecoder"))
         return hf_only(r, place, from, "type suffix") &&
-               append_step(
-                   r, steps,
-                   (HfStep){.kind = HF_FROM_SUFFIX, .content = hf_string(from, "suffix", "</w>")});
+               append_step(r, steps,
+                           (HfStep){.kind = HF_FROM_SUFFIX,
+                                    .content = hf_string(r, from, "suffix", "</w>")});
     if (!strcmp(type, "Strip"))
         return hf_only(r, place, from, "type content start stop") &&
                append_step(r, steps,
                            (HfStep){.kind = HF_STRIP_CONTENT,
-                                    .content = hf_string(from, "content", " "),
+                                    .content = hf_string(r, from, "content", " "),
                                     .from_start = whole_number(from, "start"),
                                     .from_end = whole_number(from, "stop")});
     return unknown_type(r, place, type);

@@ -193,12 +193,12 @@ static bool read_added_token(HfReading *r, size_t i, const JsonValue *from, HfAd
     const JsonValue *id = json_member(from, "id");
     if (!hf_only(r, place, from, "id content single_word lstrip rstrip normalized special"))
         return false;
-    *added = (HfAdded){.text = hf_string(from, "content", ""),
-                       .special = hf_flag(from, "special", false),
-                       .single_word = hf_flag(from, "single_word", false),
-                       .lstrip = hf_flag(from, "lstrip", false),
-                       .rstrip = hf_flag(from, "rstrip", false)};
-    added->normalized = hf_flag(from, "normalized", !added->special);
+    *added = (HfAdded){.text = hf_string(r, from, "content", ""),
+                       .special = hf_flag(r, from, "special", false),
+                       .single_word = hf_flag(r, from, "single_word", false),
+                       .lstrip = hf_flag(r, from, "lstrip", false),
+                       .rstrip = hf_flag(r, from, "rstrip", false)};
+    added->normalized = hf_flag(r, from, "normalized", !added->special);
     if (!*added->text || !id || id->kind != JV_INTEGER || id->integer < 0 || id->integer >= 1 << 24)
         return hf_refuse(r, "%s has no content or no id", place);
     added->id = (int32_t)id->integer;
@@ -307,7 +307,7 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
     tokenizer_begin(size);
     *t = (Tokenizer){.kind = &hugging_face, .arena = r.arena, .own = r.hf};
     const JsonValue *file = json_read(r.arena, bytes, size, &r.problem);
-    const bool ok = file && read_tokenizer(&r, file, t);
+    const bool ok = file && read_tokenizer(&r, file, t) && !r.problem; /* of a value's kind */
     const bool no_memory = r.no_memory || arena_failed(r.arena);
     if (ok && !no_memory) {
         t->size = r.hf->n_tokens;

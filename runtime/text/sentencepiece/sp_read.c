@@ -5,6 +5,7 @@
 #include "runtime/text/sentencepiece/sp.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { MOST_PIECES = 1 << 24 };
@@ -189,8 +190,9 @@ static bool check_bytes(Reading *r)
     return true;
 }
 
-static void weigh(SpModel *m)
+static bool weigh(Reading *r)
 {
+    SpModel *m = r->model;
     m->least = FLT_MAX;
     m->most = FLT_MIN; /* above 0, as the library has it */
     for (int32_t i = 0; i < m->size; i++) {
@@ -198,9 +200,12 @@ static void weigh(SpModel *m)
         m->has_unused = m->has_unused || m->pieces[i].type == SP_UNUSED;
         if (m->pieces[i].type != SP_NORMAL)
             continue;
+        if (!isfinite(score))
+            return sp_refuse(r, "the score of a piece is no number");
         m->least = score < m->least ? score : m->least;
         m->most = m->most < score ? score : m->most;
     }
+    return true;
 }
 
 typedef enum Which { KNOWN, RESERVED, USER, NAMED } Which;
@@ -246,9 +251,9 @@ static bool sp_finish(Reading *r)
     }
     if (m->unk < 0 || m->unk >= m->listed)
         return sp_refuse(r, "it has no piece for what is unknown");
-    weigh(m);
-    if (!check_bytes(r) || !build(r, &m->known, KNOWN) || !build(r, &m->reserved, RESERVED) ||
-        !build(r, &m->user, USER) || (m->reads_specials && !build(r, &m->specials, NAMED)))
+    if (!weigh(r) || !check_bytes(r) || !build(r, &m->known, KNOWN) ||
+        !build(r, &m->reserved, RESERVED) || !build(r, &m->user, USER) ||
+        (m->reads_specials && !build(r, &m->specials, NAMED)))
         return false;
     return m->kind != SP_UNIGRAM || m->known.n || sp_refuse(r, "it has no pieces");
 }
