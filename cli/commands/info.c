@@ -283,7 +283,7 @@ static bool info_run(Job *job, const char *path)
         print_model(job, run.session.model, weights);
         print_decoding(&run.session);
         printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
-               corpus_kind_name(run.kind));
+               corpus_kind_words[run.kind]);
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", cli_name(job->arena, run.session.options.settings.data[i]));
         print_defaults(job, &run);
@@ -314,7 +314,7 @@ static bool info_prepared(Job *job, const char *path)
     if (!p)
         return false;
     printf("prepared data of %s: %" PRId64 " row%s of %" PRId64 " line%s\n",
-           corpus_kind_name(p->kind), p->rows, text_plural(p->rows, "", "s"), p->lines,
+           corpus_kind_words[p->kind], p->rows, text_plural(p->rows, "", "s"), p->lines,
            text_plural(p->lines, "", "s"));
     printf("  left out    %" PRId64 " with an empty side, %" PRId64 " too long\n", p->empty,
            p->long_);

@@ -95,7 +95,8 @@ static uint64_t shard_parameters(const Tasks *tasks, const Task *task)
     enum { ORDER_OF_ROWS = 1 }; /* another number where the rows of the same lines become others */
     const TextPart *part = task->part;
     uint64_t hash = hash_u64(hash_u64(HASH_SEED, ORDER_OF_ROWS), vocab_hash(tasks->vocab));
-    hash = hash_u64(hash_u64(hash, tasks->rows.kind), (uint64_t)tasks->id_bytes);
+    hash = hash_u64(hash_u64(hash, (uint64_t)corpus_kind_numbers[tasks->rows.kind]),
+                    (uint64_t)tasks->id_bytes);
     hash = hash_u64(hash, (uint64_t)tasks->options->max_length);
     if (tasks->options->table)
         hash = hash_columns(hash, tasks->options->table);

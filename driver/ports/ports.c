@@ -196,13 +196,10 @@ IdRanges ports_ids(const Module *module, const Op *input)
 
 CorpusKind ports_kind(const ModelPorts *ports, bool lines)
 {
-    if (ports->source && ports->target)
-        return CORPUS_PAIRS;
-    if (ports->is_table)
-        return ports->target ? CORPUS_LINES : CORPUS_RECORDS;
-    if (!ports->target)
-        return CORPUS_SENTENCES;
-    return lines ? CORPUS_LINES : CORPUS_STREAM;
+    const CorpusKind sides = (ports->source ? HAS_SOURCE : 0) | (ports->target ? HAS_TARGET : 0);
+    if (ports->is_table || sides == CORPUS_PAIRS)
+        return sides;
+    return !ports->target ? CORPUS_SENTENCES : lines ? CORPUS_LINES : CORPUS_STREAM;
 }
 
 static bool is_fed(const ModelPorts *ports, const char *name)

@@ -66,7 +66,7 @@ static bool check_kind(Job *job, const RunFolder *run)
     const CorpusKind kind = ports_kind(&ports, run->kind == CORPUS_LINES);
     return kind == run->kind ||
            job_error(job, "%s: run.json tells of a model of %s, but the model reads %s", run->path,
-                     corpus_kind_name(run->kind), corpus_kind_name(kind));
+                     corpus_kind_words[run->kind], corpus_kind_words[kind]);
 }
 
 static bool open_run(Job *job, const RunSource *source, RunFolder *run)
@@ -168,8 +168,8 @@ bool run_check_average(Job *job, const RunFolder *run, const RunFolder *member)
 {
     if (run->kind != member->kind)
         return job_error(job, "%s and %s cannot be averaged: one is a model of %s, the other of %s",
-                         run->path, member->path, corpus_kind_name(run->kind),
-                         corpus_kind_name(member->kind));
+                         run->path, member->path, corpus_kind_words[run->kind],
+                         corpus_kind_words[member->kind]);
     if (vocab_hash(vocab_source(run->vocab)) == vocab_hash(vocab_source(member->vocab)) &&
         vocab_hash(run->vocab) == vocab_hash(member->vocab))
         return true;

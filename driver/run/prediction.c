@@ -203,11 +203,9 @@ static CorpusKind kind_read(const Predictor *p, const ModelPorts *ports)
     bool source = ports->source && function_reads(p->function, ports->source);
     bool target = (ports->target && function_reads(p->function, ports->target)) ||
                   (ports->next && function_reads(p->function, ports->next));
-    if (p->run_kind == CORPUS_RECORDS || (!source && !target))
+    if (p->run_kind == CORPUS_RECORDS)
         return CORPUS_RECORDS;
-    if (p->run_kind == CORPUS_SENTENCES)
-        return CORPUS_SENTENCES;
-    return source && target ? CORPUS_PAIRS : source ? CORPUS_SOURCES : CORPUS_LINES;
+    return (source ? HAS_SOURCE | (p->run_kind & IS_ALONE) : 0) | (target ? HAS_TARGET : 0);
 }
 
 /* The columns that the function reads, and only those are fed. */

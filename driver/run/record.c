@@ -16,8 +16,6 @@ enum { LARGEST_JSON = 1 << 20 };
 
 static const char RECORD[] = "run.json";
 
-const char *corpus_kind_name(CorpusKind kind) { return corpus_kind_words[kind]; }
-
 bool is_run_folder(const char *path)
 {
     Arena *arena = arena_new();

@@ -65,7 +65,4 @@ bool run_record_write(Job *job, const char *folder, const RunRecord *record); /*
 /* All of `settings`, then all of `more`; of settings with the same name only the last. */
 TextList merge_settings(Arena *arena, const TextList *settings, const TextList *more);
 
-/* "pairs", "stream", … */
-const char *corpus_kind_name(CorpusKind kind);
-
 #endif

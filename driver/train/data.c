@@ -248,7 +248,8 @@ static bool check_same(Job *job, const Prepared *main, const Prepared *mixed)
                *others = training_prepared_inputs(job->arena, mixed);
     if (main->kind != mixed->kind)
         return job_error(job, "--mix %s: it was prepared from %s, and %s from %s", mixed->folder,
-                         corpus_kind_name(mixed->kind), main->folder, corpus_kind_name(main->kind));
+                         corpus_kind_words[mixed->kind], main->folder,
+                         corpus_kind_words[main->kind]);
     if (strcmp(inputs, others))
         return job_error(job, "--mix %s: it was prepared for the inputs %s, and %s for %s",
                          mixed->folder, *others ? others : "of texts", main->folder,

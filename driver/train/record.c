@@ -167,7 +167,7 @@ static bool add_facts(Training *t, RunRecord *record)
     add_fact(t, record, "accumulate", arena_printf(arena, "%" PRId64, t->settings.accumulate));
     add_fact(t, record, "max_length",
              arena_printf(arena, "%" PRId64, t->corpus->options.max_length));
-    add_fact(t, record, "kind of text", corpus_kind_name(o->kind));
+    add_fact(t, record, "kind of text", corpus_kind_words[o->kind]);
     if (t->columns.n)
         add_fact(t, record, "columns", describe_columns(t));
     add_fact(t, record, "seed", arena_printf(arena, "%" PRId64, o->seed));

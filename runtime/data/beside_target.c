@@ -12,8 +12,7 @@
 
 bool corpus_is_beside_target(const Corpus *corpus, int column)
 {
-    return corpus->options.columns[column].beside_target &&
-           (corpus->options.kind == CORPUS_PAIRS || corpus->options.kind == CORPUS_LINES);
+    return corpus->options.columns[column].beside_target && (corpus->options.kind & HAS_TARGET);
 }
 
 /* TargetText: the text of the open row.
@@ -25,15 +24,9 @@ typedef struct TargetText {
     int64_t *word;
 } TargetText;
 
-/* Tokens of the target's rows before the text's own. */
-static int64_t tokens_before(const Corpus *corpus)
-{
-    return corpus->options.kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
-}
-
 static TargetText text_of_row(Corpus *corpus)
 {
-    TargetText text = {.first = tokens_before(corpus)};
+    TargetText text = {.first = corpus_has_first(corpus)};
     text.tokens = rows_open(&corpus->target, &text.n) + text.first;
     text.n -= text.first;
     return text;
@@ -48,12 +41,12 @@ static void find_words(const Corpus *corpus, const Line *line, TargetText *text)
 /* Positions that a batch has before the text's own tokens. */
 static int64_t count_before(const Corpus *corpus)
 {
-    return tokens_before(corpus) + (corpus_target_ends(corpus).before >= 0);
+    return corpus_has_first(corpus) + (corpus_target_ends(corpus).before >= 0);
 }
 
 ValuedTokens corpus_valued_tokens(const Corpus *corpus, int column, int64_t row)
 {
-    const int64_t before = count_before(corpus), first = tokens_before(corpus),
+    const int64_t before = count_before(corpus), first = corpus_has_first(corpus),
                   values = rows_length(&corpus->columns[column], row) /
                            corpus->options.columns[column].width;
     return (ValuedTokens){.tokens = corpus->target.ids.data + corpus->target.start[row] + first,

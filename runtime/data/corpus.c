@@ -9,16 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_source(CorpusKind kind) { return kind <= CORPUS_SENTENCES; }
-static bool has_target(CorpusKind kind)
-{
-    return kind == CORPUS_PAIRS || kind == CORPUS_LINES || kind == CORPUS_STREAM;
-}
+const char *const corpus_kind_words[CORPUS_KINDS] = {
+    [CORPUS_PAIRS] = "pairs", [CORPUS_SOURCES] = "sources", [CORPUS_SENTENCES] = "sentences",
+    [CORPUS_LINES] = "lines", [CORPUS_STREAM] = "stream",   [CORPUS_RECORDS] = "records"};
+const int corpus_kind_numbers[CORPUS_KINDS] = {
+    [CORPUS_PAIRS] = 0, [CORPUS_SOURCES] = 1, [CORPUS_SENTENCES] = 2,
+    [CORPUS_LINES] = 3, [CORPUS_STREAM] = 4,  [CORPUS_RECORDS] = 5};
 
 TextFrame corpus_source_frame(const Vocabulary *vocab, CorpusKind kind)
 {
     const TokenRules *rules = vocab_rules(vocab);
-    const bool begins = rules->source_begin < 0 && kind == CORPUS_SENTENCES;
+    const bool begins = rules->source_begin < 0 && (kind & IS_ALONE);
     TextFrame frame = TEXT_UNFRAMED;
     frame.begin = begins ? rules->begin : rules->source_begin;
     frame.end = rules->source_end;
@@ -47,7 +48,7 @@ int64_t corpus_number(const Corpus *corpus, int64_t i)
 
 int64_t corpus_source_length(const Corpus *corpus, int64_t i)
 {
-    return has_source(corpus->options.kind)
+    return corpus_has(corpus, SIDE_SOURCE)
                ? rows_length(&corpus->source, i) + source_specials(corpus, i)
                : 0;
 }
@@ -56,8 +57,8 @@ TextFrame corpus_target_frame(const Vocabulary *vocab, CorpusKind kind)
 {
     const TokenRules *rules = vocab_rules(vocab);
     TextFrame frame = TEXT_UNFRAMED;
-    frame.begin = kind == CORPUS_PAIRS ? rules->begin : rules->text.begin;
-    frame.end = kind == CORPUS_PAIRS ? rules->end : rules->text.end;
+    frame.begin = kind & HAS_SOURCE ? rules->begin : rules->text.begin;
+    frame.end = kind & HAS_SOURCE ? rules->end : rules->text.end;
     frame.alone = rules->text.start;
     frame.is_target = 1;
     return frame;
@@ -80,7 +81,7 @@ int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from)
 /* Tokens of the target, were it whole in a batch. */
 static int64_t whole_target(const Corpus *corpus, int64_t i)
 {
-    int64_t from, n = has_target(corpus->options.kind) ? corpus_predicted(corpus, i, &from) : -1;
+    int64_t from, n = corpus_has(corpus, SIDE_TARGET) ? corpus_predicted(corpus, i, &from) : -1;
     return n < 0 ? 0 : n ? n : 1;
 }
 
@@ -108,7 +109,7 @@ static int column_along(const Corpus *corpus, int side)
 
 static bool has_sides(const Corpus *corpus)
 {
-    bool any = has_source(corpus->options.kind) || has_target(corpus->options.kind);
+    bool any = corpus->options.kind != CORPUS_RECORDS;
     for (int side = 0; side < MOST_SIDES && !any; side++)
         any = column_along(corpus, side) >= 0;
     return any;
@@ -147,20 +148,18 @@ int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side)
     const SideFormula *made = formula_of(corpus, side);
     if (made)
         return dim_formula_length(&made->formula, length_of_side, &(SidesRow){corpus, i});
-    if (side == SIDE_SOURCE && has_source(corpus->options.kind))
-        return corpus_source_length(corpus, i);
-    if (side == SIDE_TARGET && has_target(corpus->options.kind))
-        return corpus_target_length(corpus, i);
+    if (corpus_has(corpus, side))
+        return side == SIDE_SOURCE ? corpus_source_length(corpus, i)
+                                   : corpus_target_length(corpus, i);
     const int column = corpus->options.n_columns ? column_along(corpus, side) : -1;
     return column >= 0 ? positions(corpus, column, i) : side == 0 && !has_sides(corpus);
 }
 
 const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side)
 {
-    if (side == SIDE_SOURCE && has_source(corpus->options.kind))
-        return "the source, with its special tokens,";
-    if (side == SIDE_TARGET && has_target(corpus->options.kind))
-        return "the target, with its special tokens,";
+    if (corpus_has(corpus, side))
+        return side == SIDE_SOURCE ? "the source, with its special tokens,"
+                                   : "the target, with its special tokens,";
     const ColumnSpec *first = &corpus->options.columns[column_along(corpus, side)];
     return arena_printf(arena, "`%s`", first->input);
 }
@@ -189,7 +188,7 @@ int64_t corpus_words(const Corpus *corpus, int64_t i, int side, const int32_t **
 /* As corpus_side_length, of a target were it whole in a batch. */
 static int64_t whole_side(const Corpus *corpus, int64_t i, int side)
 {
-    return side == SIDE_TARGET && has_target(corpus->options.kind)
+    return side == SIDE_TARGET && corpus_has(corpus, SIDE_TARGET)
                ? whole_target(corpus, i)
                : corpus_side_length(corpus, i, side);
 }
@@ -370,12 +369,13 @@ static CorpusRow judge_row(const Corpus *corpus)
         row.side_length =
             whole_side(corpus, corpus->n, corpus->options.columns[row.uneven_column].side);
     }
-    bool has_first = kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
     int64_t from;
-    row.is_empty = (has_source(kind) && rows_length(&corpus->source, corpus->n) == 0) ||
-                   (has_target(kind) && (rows_length(&corpus->target, corpus->n) == has_first ||
-                                         !corpus_predicted(corpus, corpus->n, &from))) ||
-                   empty_column(corpus, corpus->n) >= 0;
+    row.is_empty =
+        (corpus_has(corpus, SIDE_SOURCE) && rows_length(&corpus->source, corpus->n) == 0) ||
+        (corpus_has(corpus, SIDE_TARGET) &&
+         (rows_length(&corpus->target, corpus->n) == corpus_has_first(corpus) ||
+          !corpus_predicted(corpus, corpus->n, &from))) ||
+        empty_column(corpus, corpus->n) >= 0;
     row.is_long = limit > 0 && row.tokens > limit;
     row.is_kept = corpus->options.pass_empty && has_empty_cell(corpus, corpus->n) ? false
                   : corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
@@ -402,9 +402,9 @@ bool corpus_encode_text(Corpus *corpus, const Vocabulary *vocab, const char *tex
 /* Calls `act` with the rows of each side and column that the corpus has, and of words. */
 static void each_rows(Corpus *corpus, void (*act)(Rows *rows))
 {
-    if (has_source(corpus->options.kind))
+    if (corpus_has(corpus, SIDE_SOURCE))
         act(&corpus->source);
-    if (has_target(corpus->options.kind))
+    if (corpus_has(corpus, SIDE_TARGET))
         act(&corpus->target);
     for (int c = 0; c < 2 * corpus->options.n_columns; c++)
         act(&corpus->columns[c]);
@@ -425,7 +425,7 @@ static int find_empty(Corpus *corpus)
 /* wrong: the column of a wrong cell; -1: none is. */
 static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused, int wrong)
 {
-    bool on_source = has_source(corpus->options.kind);
+    bool on_source = corpus_has(corpus, SIDE_SOURCE);
     make_room(corpus);
     each_rows(corpus, rows_close);
     CorpusRow row = judge_row(corpus);
@@ -531,12 +531,12 @@ CorpusRow corpus_add_record(Corpus *corpus, int64_t line, const Line *source, co
     CorpusKind kind = corpus->options.kind;
     const Line *wanted = kind == CORPUS_PAIRS ? target : source;
     bool refused = false;
-    if (has_source(kind))
+    if (corpus_has(corpus, SIDE_SOURCE))
         refused = !corpus_encode_text(corpus, vocab_source(corpus->vocab), source->text,
                                       source->length, line, &corpus->source.ids);
-    if (kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0)
+    if (corpus_has_first(corpus))
         ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
-    if (has_target(kind) && !refused)
+    if (corpus_has(corpus, SIDE_TARGET) && !refused)
         refused = !corpus_encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line,
                                       &corpus->target.ids);
     return close_judged(corpus, line, refused, add_cells(corpus, cells, refused ? NULL : wanted));

@@ -1,8 +1,8 @@
 /* Text as token ids in memory, ready for batches (batch.h).
  *
  * Ids are stored without special tokens, except TokenRules.first and those within a stream. The
- * kind says what a batch makes of them, with the special tokens of the vocabulary's TokenRules; a
- * token that the rules lack is left out:
+ * kind says which sides have text of their own, and what a batch makes of it, with the special
+ * tokens of the vocabulary's TokenRules; a token that the rules lack is left out:
  *
  *   CORPUS_PAIRS      source: source_begin x1…xm source_end
  *                     target: begin y1…yn  next: y1…yn end
@@ -24,14 +24,28 @@
 #include "base/unknown.h"
 #include "runtime/data/column.h"
 
+/* CorpusKind: facts, each a bit.
+ *   HAS_SOURCE   a row has a text that is read
+ *   HAS_TARGET   a row has a text whose next tokens are predicted
+ *   IS_STREAM    the target is one row, cut into windows
+ *   IS_ALONE     the source is all that the model reads; prepared data has it as a target */
 typedef enum CorpusKind {
-    CORPUS_PAIRS,
-    CORPUS_SOURCES,
-    CORPUS_SENTENCES,
-    CORPUS_LINES,
-    CORPUS_STREAM,
-    CORPUS_RECORDS
+    HAS_SOURCE = 1 << SIDE_SOURCE,
+    HAS_TARGET = 1 << SIDE_TARGET,
+    IS_STREAM = 4,
+    IS_ALONE = 8,
+    CORPUS_RECORDS = 0,
+    CORPUS_SOURCES = HAS_SOURCE,
+    CORPUS_LINES = HAS_TARGET,
+    CORPUS_PAIRS = HAS_SOURCE | HAS_TARGET,
+    CORPUS_STREAM = HAS_TARGET | IS_STREAM,
+    CORPUS_SENTENCES = HAS_SOURCE | IS_ALONE,
+    CORPUS_KINDS /* more than any */
 } CorpusKind;
+/* Words for the kinds that there are, as prepared.json and run.json have them ("pairs"), and
+ * numbers, as token shards have them. (corpus.c) */
+extern const char *const corpus_kind_words[CORPUS_KINDS];
+extern const int corpus_kind_numbers[CORPUS_KINDS];
 
 /* StreamPlace: whether a stream is the first text, follows another text, or is a later part of one
  * text. Beginnings of texts matter if the rule has no newline, and with keep_all. */
@@ -116,6 +130,12 @@ typedef struct Corpus {
     int64_t n_draws;
     int64_t *numbers; /* NULL: none is mixed in */
 } Corpus;
+
+/* Whether the rows have a text of their own on a side. */
+static inline bool corpus_has(const Corpus *corpus, int side)
+{
+    return side <= SIDE_TARGET && corpus->options.kind >> side & 1;
+}
 
 /* CorpusText: what a corpus is made of; all have as many lines.
  *   source    NULL for records

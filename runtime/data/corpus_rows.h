@@ -15,6 +15,12 @@ static inline int32_t *rows_open(Rows *rows, int64_t *n)
     return rows->ids.data ? rows->ids.data + rows->start[rows->n] : none;
 }
 
+/* Whether targets begin with TokenRules.first, a token that is no text. */
+static inline bool corpus_has_first(const Corpus *corpus)
+{
+    return corpus->options.kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
+}
+
 /* Makes room for `rows` rows, those that are there included. (corpus.c) */
 void corpus_reserve(Corpus *corpus, int64_t rows);
 

@@ -10,9 +10,6 @@
 
 enum { VERSION_TEXT = 1, VERSION_COLUMNS = 2, LARGEST_JSON = 256 << 20 };
 
-const char *const corpus_kind_words[CORPUS_KINDS] = {"pairs", "sources", "sentences",
-                                                     "lines", "stream",  "records"};
-
 /* What a row or a token takes in a file bounds their numbers: sums do not overflow. */
 #define MOST (INT64_C(1) << 48)
 
@@ -159,7 +156,7 @@ static const char *find_wrong(const Prepared *p)
     const struct {
         bool holds;
         const char *member;
-    } checks[] = {{p->kind != CORPUS_SOURCES && p->kind != CORPUS_SENTENCES, "kind"},
+    } checks[] = {{!p->kind || (p->kind & HAS_TARGET), "kind"},
                   {p->id_bytes == 2 || p->id_bytes == 4, "id_bytes"},
                   {check_side(&p->source), "source"},
                   {check_side(&p->target), "target"},

@@ -104,9 +104,7 @@ Corpus *prepared_window(Diagnostics *diags, const Corpus *whole, uint64_t seed, 
 /* A shape that no batch, or piece of one, exceeds in any number. (prepared_largest.c) */
 BatchShape prepared_largest(const Corpus *whole, const BatchOptions *options);
 
-/* Words for CorpusKind, and PreparedText, as prepared.json and run.json have them. */
-enum { CORPUS_KINDS = CORPUS_RECORDS + 1 };
-extern const char *const corpus_kind_words[CORPUS_KINDS]; /* "pairs", "stream", … */
+/* PreparedText, as prepared.json and run.json have it. */
 extern const JsonRecord prepared_text_record;
 
 #endif

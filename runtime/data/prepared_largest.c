@@ -52,7 +52,7 @@ static void bound_sides(const CorpusOptions *options, const Prepared *p, int64_t
                         SideBound bounds[MOST_SIDES])
 {
     enum { SPECIALS = 2 };
-    const bool stream = p->kind == CORPUS_STREAM, swapped = options->kind == CORPUS_SENTENCES;
+    const bool stream = p->kind == CORPUS_STREAM, swapped = options->kind & IS_ALONE;
     const int64_t specials = stream ? 0 : SPECIALS;
     bool any = false;
     bounds[SIDE_SOURCE] = bound_of_text(swapped ? &p->target : &p->source, specials, rows);

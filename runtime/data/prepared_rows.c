@@ -56,9 +56,9 @@ static bool add_rows(Diagnostics *diags, const char *path, Corpus *rows, const T
                      int64_t *stored)
 {
     const CorpusKind kind = shard->kind;
-    bool swapped = rows->options.kind == CORPUS_SENTENCES; /* a text's lines are its sources */
-    SideReader source = {kind == CORPUS_PAIRS ? &shard->source : NULL, 0, &rows->source.ids, 0};
-    SideReader target = {kind == CORPUS_RECORDS ? NULL : &shard->target, 0,
+    bool swapped = rows->options.kind & IS_ALONE; /* a text's lines are its sources */
+    SideReader source = {kind & HAS_SOURCE ? &shard->source : NULL, 0, &rows->source.ids, 0};
+    SideReader target = {kind & HAS_TARGET ? &shard->target : NULL, 0,
                          swapped ? &rows->source.ids : &rows->target.ids, 0};
     SideReader columns[MOST_COLUMNS];
     if (kind == CORPUS_STREAM) {
@@ -109,8 +109,7 @@ bool prepared_load_shard(Diagnostics *diags, Arena *arena, const Prepared *p, in
     TokenShard shard;
     const char *path = prepared_shard_path(arena, p->folder, i);
     const Vocabulary *target = rows->vocab;
-    const Vocabulary *source =
-        rows->options.kind == CORPUS_SENTENCES ? target : vocab_source(rows->vocab);
+    const Vocabulary *source = rows->options.kind & IS_ALONE ? target : vocab_source(rows->vocab);
     bool opened = token_shard_open(diags, path, &shard), ok = opened;
     int64_t sizes[MOST_COLUMNS];
     for (int c = 0; c < rows->options.n_columns; c++)

@@ -47,8 +47,6 @@ int token_shard_id_bytes(int64_t source_size, int64_t target_size)
     return source_size && source_size <= MOST && target_size && target_size <= MOST ? 2 : 4;
 }
 
-static bool has_source(const TokenShard *shard) { return shard->kind == CORPUS_PAIRS; }
-
 /* ---- writing ---- */
 
 static TokenSide measure_side(const Rows *rows, int bytes)
@@ -131,7 +129,7 @@ static void make_head(const TokenShard *shard, uint64_t words[WORDS])
 {
     memcpy(&words[WORD_MAGIC], magic, sizeof magic);
     words[WORD_VERSION] = shard->n_columns ? VERSION_COLUMNS : VERSION_TEXT;
-    words[WORD_KIND] = shard->kind;
+    words[WORD_KIND] = (uint64_t)corpus_kind_numbers[shard->kind];
     words[WORD_ID_BYTES] = (uint64_t)shard->id_bytes;
     words[WORD_ROWS] = (uint64_t)shard->rows;
     words[WORD_LINES] = (uint64_t)shard->lines;
@@ -205,13 +203,22 @@ static bool check_side(const TokenShard *shard, const TokenSide *side)
     return tokens == side->tokens && longest == side->longest;
 }
 
+/* False: no kind that a shard has is of this number. */
+static bool read_kind(uint64_t number, CorpusKind *kind)
+{
+    static const CorpusKind kinds[] = {CORPUS_PAIRS, CORPUS_LINES, CORPUS_STREAM, CORPUS_RECORDS};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((uint64_t)corpus_kind_numbers[ *kind = kinds[i]] == number)
+            return true;
+    return false;
+}
+
 /* The fields; every count is below `most`. */
 static bool read_words(const uint64_t words[WORDS], uint64_t most, TokenShard *shard)
 {
     for (int i = WORD_ROWS; i <= WORD_TARGET_LONGEST; i++)
         if (words[i] > (i == WORD_LINES || i == WORD_EMPTY || i == WORD_LONG ? INT64_MAX : most))
             return false;
-    shard->kind = (CorpusKind)words[WORD_KIND];
     shard->id_bytes = (int)words[WORD_ID_BYTES];
     shard->rows = (int64_t)words[WORD_ROWS];
     shard->lines = (int64_t)words[WORD_LINES];
@@ -224,15 +231,8 @@ static bool read_words(const uint64_t words[WORDS], uint64_t most, TokenShard *s
     shard->parameters = words[WORD_PARAMETERS];
     shard->checksum = words[WORD_CHECKSUM];
     shard->source.bytes = shard->target.bytes = shard->id_bytes;
-    bool known = words[WORD_KIND] == CORPUS_PAIRS || words[WORD_KIND] == CORPUS_LINES ||
-                 words[WORD_KIND] == CORPUS_STREAM || words[WORD_KIND] == CORPUS_RECORDS;
-    return known && (words[WORD_ID_BYTES] == 2 || words[WORD_ID_BYTES] == 4);
-}
-
-/* How many of source and target the rows have. */
-static uint64_t count_sides(CorpusKind kind)
-{
-    return kind == CORPUS_PAIRS ? 2 : kind == CORPUS_RECORDS ? 0 : 1;
+    return read_kind(words[WORD_KIND], &shard->kind) &&
+           (words[WORD_ID_BYTES] == 2 || words[WORD_ID_BYTES] == 4);
 }
 
 /* Where the lengths and ids of source and target lie; what follows them, or NULL if the file has
@@ -241,15 +241,15 @@ static const unsigned char *place_sides(TokenShard *shard)
 {
     const uint64_t rows = (uint64_t)shard->rows, id_bytes = (uint64_t)shard->id_bytes;
     const uint64_t source = (uint64_t)shard->source.tokens, target = (uint64_t)shard->target.tokens;
-    const uint64_t sides = count_sides(shard->kind);
+    const uint64_t sides = !!(shard->kind & HAS_SOURCE) + !!(shard->kind & HAS_TARGET);
     if (HEAD_BYTES + sides * rows * LENGTH_BYTES + (source + target) * id_bytes > shard->size)
         return NULL;
     const unsigned char *at = shard->data + HEAD_BYTES;
-    if (has_source(shard)) {
+    if (shard->kind & HAS_SOURCE) {
         shard->source.lengths = at;
         at += rows * LENGTH_BYTES;
     }
-    if (sides) {
+    if (shard->kind & HAS_TARGET) {
         shard->target.lengths = at;
         at += rows * LENGTH_BYTES;
     }
