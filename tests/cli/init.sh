@@ -48,8 +48,8 @@ tfc init columns --kind translator --data all.csv --column source=en --column ta
 grep -q '^  table     source is field en, target is field de$' out || fail "the fields: $(cat out)"
 diff -r columns/data my-translator/data >out || fail "a table is cut otherwise: $(cat out)"
 
-tfc init named/new// --kind translator --data all.tsv >out
-grep -q '^model new$' named/new/model.tfg || fail "the name of a model in a folder given with slashes: $(head -n 3 named/new/model.tfg)"
+tfc init named/fresh// --kind translator --data all.tsv >out
+grep -q "^model fresh$" named/fresh/model.tfg || fail "the name of a model in a folder given with slashes: $(head -n 3 named/fresh/model.tfg)"
 tfc init say --kind pronouncer --source words.src --target words.tgt >out
 grep -q -- "--source-vocab chars:auto --vocab words:auto" say/README.md || fail "symbols apart are words"
 follow say 4
