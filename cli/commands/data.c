@@ -1,7 +1,6 @@
 /* tfc data: looks at a corpus before it is trained on. */
 #include "base/file.h"
 #include "cli/commands/commands.h"
-#include "cli/report/records_print.h"
 #include "cli/report/survey_print.h"
 #include "driver/run/record.h"
 #include "runtime/data/prepared.h"
@@ -129,25 +128,17 @@ static int take_valid(Job *job, Data *command)
     return 0;
 }
 
-static bool survey_table(Job *job, const Data *command, Text *out)
+static bool survey_data(Job *job, const Data *command, Text *out)
 {
     PrepareModel model;
-    RecordSurvey result;
-    const bool ok =
-        prepare_model_open(job, command->model, &command->columns, &command->settings, &model) &&
-        survey_records(job, &model, &command->o, &result);
-    cli_flush(job);
-    if (ok)
-        (command->json ? records_print_json : records_print)(&result, out);
-    return ok;
-}
-
-static bool survey_texts(Job *job, const Data *command, Text *out)
-{
     Survey result;
-    text_files_look(job, &command->o.train.files, "", kinds);
-    text_files_look(job, &command->valid, "valid-", kinds);
-    const bool ok = survey(job, &command->o, &result);
+    bool ok = !command->model || prepare_model_open(job, command->model, &command->columns,
+                                                    &command->settings, &model);
+    if (!command->model) {
+        text_files_look(job, &command->o.train.files, "", kinds);
+        text_files_look(job, &command->valid, "valid-", kinds);
+    }
+    ok = ok && survey(job, &command->o, command->model ? &model : NULL, &result);
     cli_flush(job);
     if (ok)
         (command->json ? survey_print_json : survey_print)(&result, out);
@@ -168,7 +159,7 @@ static int run_data(Job *job, void *record, const Arguments *arguments)
         return status;
     command->o.line_limit = command->common.line_limit;
     Text out = {0};
-    const bool ok = (command->model ? survey_table : survey_texts)(job, command, &out);
+    const bool ok = survey_data(job, command, &out);
     if (ok)
         fwrite(out.data, 1, out.length, stdout);
     text_free(&out);

@@ -239,7 +239,7 @@ static int create(Job *job, const Init *command, const char *folder, ProjectKind
     bool ok = !project_is_table(info) ||
               project_read_table(job, info, &command->columns, command->common.line_limit,
                                  &o.data.train, &fields);
-    ok = ok && survey(job, &o.data, &found);
+    ok = ok && survey(job, &o.data, NULL, &found);
     cli_flush(job);
     if (ok && (info->form == PROJECT_LABELS || info->form == PROJECT_TAGS))
         drop_translation_findings(&found);

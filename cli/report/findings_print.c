@@ -51,31 +51,31 @@ static void put_example(const SurveyExample *e, Text *out)
     text_string(out, "\n");
 }
 
-static void put_findings(const SurveyFinding *findings, int n, int64_t all, const char *unit,
-                         bool faults, Text *out)
+static void put_findings(const Survey *s, bool faults, Text *out)
 {
     bool any = false;
-    for (int i = 0; i < n; i++) {
-        const SurveyFinding *f = &findings[i];
+    for (int i = 0; i < SURVEY_KINDS; i++) {
+        const SurveyFinding *f = &s->findings[i];
         char lines[32];
         if (f->is_fault != faults || !f->lines)
             continue;
         if (!any)
-            text_add(out, "\n%-54s %9s %8s\n", faults ? "Faults" : "To know", unit, "share");
+            text_add(out, "\n%-54s %9s %8s\n", faults ? "Faults" : "To know",
+                     s->data == OF_TABLE ? "records" : "lines", "share");
         any = true;
         text_add(out, "%-54s %9s %6.2f %%\n", f->title, print_grouped(f->lines, lines),
-                 print_share(f->lines, all));
+                 print_share(f->lines, s->lines));
         for (size_t k = 0; k < f->examples.count; k++)
             put_example(&f->examples.data[k], out);
     }
 }
 
 /* What was looked for and not found, in lines of 100 characters. */
-static void put_absent(const SurveyFinding *findings, int n, Text *out)
+static void put_absent(const Survey *s, Text *out)
 {
     size_t column = 0;
-    for (int i = 0; i < n; i++) {
-        const SurveyFinding *f = &findings[i];
+    for (int i = 0; i < SURVEY_KINDS; i++) {
+        const SurveyFinding *f = &s->findings[i];
         if (!f->is_fault || f->lines || !f->is_looked_for)
             continue;
         const size_t width = strlen(f->title);
@@ -86,11 +86,11 @@ static void put_absent(const SurveyFinding *findings, int n, Text *out)
     text_string(out, column ? ".\n" : "");
 }
 
-static void put_advice(const SurveyFinding *findings, int n, const char *further, Text *out)
+static void put_advice(const Survey *s, const char *further, Text *out)
 {
     bool any = false;
-    for (int i = 0; i < n; i++) {
-        const SurveyFinding *f = &findings[i];
+    for (int i = 0; i < SURVEY_KINDS; i++) {
+        const SurveyFinding *f = &s->findings[i];
         if (!f->is_fault || !f->lines)
             continue;
         text_add(out, "%s  %s: %s.\n", any ? "" : "\nWhat to do\n", f->title, f->advice);
@@ -102,16 +102,15 @@ static void put_advice(const SurveyFinding *findings, int n, const char *further
         text_string(out, "\nNothing to mend.\n");
 }
 
-void findings_print(const SurveyFinding *findings, int n, int64_t all, const char *unit,
-                    const char *advice, Text *out)
+void findings_print(const Survey *survey, const char *advice, Text *out)
 {
-    put_findings(findings, n, all, unit, true, out);
-    put_findings(findings, n, all, unit, false, out);
-    put_absent(findings, n, out);
-    put_advice(findings, n, advice, out);
+    put_findings(survey, true, out);
+    put_findings(survey, false, out);
+    put_absent(survey, out);
+    put_advice(survey, advice, out);
 }
 
-static void json_finding(JsonWriter *json, const SurveyFinding *f, int64_t all, const char *first)
+static void json_finding(JsonWriter *json, const Survey *s, const SurveyFinding *f)
 {
     json_open(json, NULL, '{');
     json_put_text(json, "name", f->name);
@@ -119,13 +118,13 @@ static void json_finding(JsonWriter *json, const SurveyFinding *f, int64_t all, 
     json_put_bool(json, "fault", f->is_fault);
     json_put_bool(json, "looked_for", f->is_looked_for);
     json_put_integer(json, "lines", f->lines);
-    json_put_number(json, "share", print_share(f->lines, all) / 100, PRINT_DIGITS);
+    json_put_number(json, "share", print_share(f->lines, s->lines) / 100, PRINT_DIGITS);
     json_open(json, "examples", '[');
     for (size_t i = 0; i < f->examples.count; i++) {
         const SurveyExample *e = &f->examples.data[i];
         json_open(json, NULL, '{');
         json_put_integer(json, "line", e->line);
-        json_put_text(json, first, e->sides[0]);
+        json_put_text(json, e->sides[1] ? "source" : "text", e->sides[0]);
         if (e->sides[1])
             json_put_text(json, "target", e->sides[1]);
         if (e->note && *e->note)
@@ -136,11 +135,10 @@ static void json_finding(JsonWriter *json, const SurveyFinding *f, int64_t all, 
     json_close(json, '}');
 }
 
-void findings_print_json(const SurveyFinding *findings, int n, int64_t all, const char *first,
-                         JsonWriter *json)
+void findings_print_json(const Survey *survey, JsonWriter *json)
 {
     json_open(json, "findings", '[');
-    for (int i = 0; i < n; i++)
-        json_finding(json, &findings[i], all, first);
+    for (int i = 0; i < SURVEY_KINDS; i++)
+        json_finding(json, survey, &survey->findings[i]);
     json_close(json, ']');
 }

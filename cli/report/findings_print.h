@@ -1,4 +1,4 @@
-/* What surveys of texts and of tables print alike: numbers, lengths, findings. */
+/* Parts of a printed survey: numbers, lengths, findings. */
 #ifndef CLI_REPORT_FINDINGS_PRINT_H
 #define CLI_REPORT_FINDINGS_PRINT_H
 
@@ -14,12 +14,9 @@ double print_share(int64_t part, int64_t all);
 /* A row of the table of lengths. */
 void print_lengths(Text *out, const char *side, const char *what, const SurveyLengths *lengths);
 void print_lengths_json(JsonWriter *json, const char *key, const SurveyLengths *lengths);
-/* n findings of `all` lines or records (`unit`): faults, observations, what was not found,
- * advice, to which `advice` is added, a line (NULL: nothing is). */
-void findings_print(const SurveyFinding *findings, int n, int64_t all, const char *unit,
-                    const char *advice, Text *out);
-/* The member "findings"; `first`: the key of an example's first text. */
-void findings_print_json(const SurveyFinding *findings, int n, int64_t all, const char *first,
-                         JsonWriter *json);
+/* Faults, observations, what was not found, advice, to which `advice` is added, a line (NULL:
+ * nothing is). */
+void findings_print(const Survey *survey, const char *advice, Text *out);
+void findings_print_json(const Survey *survey, JsonWriter *json); /* the member "findings" */
 
 #endif

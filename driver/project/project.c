@@ -97,7 +97,7 @@ static bool reads_letters(ProjectKind kind, const Survey *survey)
 {
     const ProjectForm form = kinds[kind].form;
     return (form == PROJECT_LABELS || form == PROJECT_PARTNERS) &&
-           survey->sides[0].words.mean < 1.5;
+           survey->columns[0].words.mean < 1.5;
 }
 
 /* How much text the model learns from, as sizes.def counts it. */
@@ -107,8 +107,8 @@ static int64_t words_to_learn(ProjectKind kind, const Survey *survey)
     if (kind == PROJECT_pronouncer)
         return survey->lines;
     if (reads_letters(kind, survey))
-        return survey->sides[0].characters.total / LETTERS_OF_WORD;
-    return survey->sides[survey->is_pairs && kinds[kind].form == PROJECT_PAIRS].words.total;
+        return survey->columns[0].characters.total / LETTERS_OF_WORD;
+    return survey->columns[survey->n_columns > 1 && kinds[kind].form == PROJECT_PAIRS].words.total;
 }
 
 static ProjectWords make_words(Arena *arena, const char *name, const ProjectOptions *o,
@@ -117,7 +117,7 @@ static ProjectWords make_words(Arena *arena, const char *name, const ProjectOpti
     const ProjectSize *size = project->size;
     const ProjectParts *parts = &project->parts;
     /* A pronunciation is symbols apart, or letters in a row. */
-    bool apart = survey->is_pairs && survey->sides[1].words.mean >= 2;
+    bool apart = survey->data == OF_PAIRS && survey->columns[1].words.mean >= 2;
     const struct Word all[] = {
         {"name", name},
         {"layers", whole(arena, size->layers)},
@@ -137,9 +137,9 @@ static ProjectWords make_words(Arena *arena, const char *name, const ProjectOpti
         {"labels", whole(arena, parts->labels)},
         {"shared", project_shared(arena, parts)},
         {"origin",
-         survey->is_pairs && strcmp(survey->sides[0].file, survey->sides[1].file) != 0
-             ? arena_printf(arena, "%s and %s", survey->sides[0].file, survey->sides[1].file)
-             : survey->sides[0].file},
+         survey->data == OF_PAIRS && strcmp(survey->columns[0].file, survey->columns[1].file) != 0
+             ? arena_printf(arena, "%s and %s", survey->columns[0].file, survey->columns[1].file)
+             : survey->columns[0].file},
     };
     ProjectWords words = {0};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -319,7 +319,7 @@ bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *sur
     Cut cut = {.job = job,
                .options = options,
                .kind = project_kind(options->kind),
-               .is_pairs = survey->is_pairs,
+               .is_pairs = survey->data == OF_PAIRS,
                .folder = folder,
                .every = thousandth > HELD_SHARE ? thousandth : HELD_SHARE};
     RawText raw = {0};

@@ -53,7 +53,7 @@ bool report_survey(Job *job, const RunReport *report, RunView *view)
     options.lines = options.lines && options.train.files.text.count;
     options.languages = report_argument(report, "--languages");
     Survey result;
-    if (!survey(job, &options, &result))
+    if (!survey(job, &options, NULL, &result))
         return false;
     vec_push(job->arena, view->tables, ((RunTable){0}));
     put_findings(job, &result, &view->tables.data[view->tables.count - 1]);

@@ -55,7 +55,7 @@ says '^Of 2 lines of again, the training text has 2 .100'
 look none.txt
 says '^none.txt: 0 lines$'
 look none.txt none.txt
-says '^none.txt: 0 pairs$'
+says '^none.txt, none.txt: 0 pairs$'
 
 # Few pairs have a typical ratio, too.
 printf 'ab\nabcd\nab\n' >r.src
@@ -86,7 +86,7 @@ found no_tab 1
 found crlf 0
 printf '<tmx><body><tu><tuv xml:lang="en"><seg>A dog.</seg></tuv><tuv xml:lang="de"><seg>Ein Hund.</seg></tuv></tu></body></tmx>' >p.tmx
 look p.tmx --languages en,de --valid me=p.tsv
-says '^p.tmx: 1 pairs$'
+says '^p.tmx: 1 pair$'
 "$tfc" data - --lines <p.txt | grep -q '^-: 3 lines$' || fail "no standard input"
 mkfifo pipe
 cat a.tgt >pipe &
@@ -101,7 +101,7 @@ found unknown 1
 found over_length 1
 look t.txt --vocab words:words.txt --max-length 4
 says "line 2, 'four': one four two three"
-says '^Vocabulary: .* 1 unknown .16.667 %.$'
+says '^vocabulary: .* 1 unknown .16.667 %.$'
 
 # What cannot be looked at.
 refuses 1 'cannot read absent' "$tfc" data absent

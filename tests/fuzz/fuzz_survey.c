@@ -28,7 +28,7 @@ static void check(const SurveyText *text, const uint8_t *bytes, size_t size, int
     diag_init(&job.diags, job.arena);
     vec_push(job.arena, options.valid, *text);
     Survey result;
-    bool ok = survey(&job, &options, &result);
+    bool ok = survey(&job, &options, NULL, &result);
     if (ok == (job.diags.errors != 0) || (ok && result.lines != files * count_lines(bytes, size)))
         abort();
     need_budget(job.arena, BUDGET_TEXT, 2 * (size_t)files * size);

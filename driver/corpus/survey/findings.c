@@ -5,26 +5,31 @@
 
 enum { EXCERPT = 60, BEFORE = 24 /* characters: of an excerpt, and before its place */ };
 
-void findings_init(Findings *findings, Job *job, const SurveyOptions *options, SurveyFinding *at)
+Findings findings_begin(Job *job, const SurveyOptions *options, Survey *out)
 {
-    static const SurveyFinding kinds[] = {
-#define FINDING(name_, is_fault_, title_, advice_) \
-    {.name = #name_, .is_fault = is_fault_, .title = title_, .advice = advice_},
+    static const struct {
+        SurveyData data;
+        SurveyFinding finding;
+    } kinds[] = {
+#define FINDING(name_, data_, is_fault_, title_, advice_) \
+    {data_, {.name = #name_, .is_fault = is_fault_, .title = title_, .advice = advice_}},
 #include "driver/corpus/survey/survey.def"
 #undef FINDING
     };
-    for (int i = 0; i < SURVEY_KINDS; i++)
-        at[i] = kinds[i];
-    if (options->train.files.text.count &&
-        !options->lines) /* paragraphs, and lines that come again */
-        at[SURVEY_empty].is_fault = at[SURVEY_duplicate].is_fault = false;
-    *findings = (Findings){job, at, options->examples, !options->train.files.text.count};
+    for (int i = 0; i < SURVEY_KINDS; i++) {
+        out->findings[i] = kinds[i].finding;
+        out->findings[i].is_looked_for = kinds[i].data & out->data;
+    }
+    if (out->data == OF_LINES && !options->lines) /* paragraphs, and lines that come again */
+        out->findings[SURVEY_empty].is_fault = out->findings[SURVEY_duplicate].is_fault = false;
+    return (Findings){job, out, options->examples};
 }
 
 /* The bytes of a text that begin no character. */
 static bool is_inside(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
 
-const char *finding_excerpt(Arena *arena, const Line *line, size_t byte)
+/* So many characters of a line around a byte, escaped where they would not show. */
+static const char *excerpt_of(Arena *arena, const Line *line, size_t byte)
 {
     size_t from = byte < line->length ? byte : 0, n = 0;
     for (int i = 0; from && (i < BEFORE || is_inside(line->text[from])); i++)
@@ -53,25 +58,28 @@ const char *finding_excerpt(Arena *arena, const Line *line, size_t byte)
 void findings_add(Findings *findings, SurveyKind kind, const RawPair *pair, FindingPlace place,
                   const char *note, ...)
 {
-    SurveyFinding *finding = &findings->at[kind];
+    SurveyFinding *finding = &findings->out->findings[kind];
     Arena *arena = findings->job->arena;
     if (finding->lines++ >= findings->examples)
         return;
     SurveyExample example = {.line = pair->number};
-    for (int k = 0; k < 1 + findings->is_pairs; k++)
+    for (int k = 0; k < 1 + (findings->out->data == OF_PAIRS); k++)
         example.sides[k] =
-            finding_excerpt(arena, &pair->sides[k].line, k == place.side ? place.byte : 0);
+            excerpt_of(arena, &pair->sides[k].line, k == place.side ? place.byte : 0);
     if (note) {
         va_list args;
         va_start(args, note);
         example.note = arena_vprintf(arena, note, args);
         va_end(args);
     }
+    if (pair->file)
+        example.note =
+            arena_printf(arena, "%s%s%s", pair->file, note ? ", " : "", note ? example.note : "");
     vec_push(arena, finding->examples, example);
 }
 
 void findings_clear(Findings *findings, SurveyKind kind)
 {
-    findings->at[kind].lines = 0;
-    findings->at[kind].examples.count = 0;
+    findings->out->findings[kind].lines = 0;
+    findings->out->findings[kind].examples.count = 0;
 }

@@ -4,12 +4,11 @@
 
 #include "driver/corpus/survey/raw_text.h"
 
-/* Findings: what has been found so far. */
+/* Findings: where what is found goes. */
 typedef struct Findings {
     Job *job;
-    SurveyFinding *at; /* SURVEY_KINDS of them; the caller's */
-    int64_t examples;  /* SurveyOptions.examples */
-    bool is_pairs;
+    Survey *out;
+    int64_t examples; /* SurveyOptions.examples */
 } Findings;
 
 /* FindingPlace: where in a line a finding is; side -1: the whole line. */
@@ -17,14 +16,14 @@ typedef struct FindingPlace {
     int side;
     size_t byte;
 } FindingPlace;
+static const FindingPlace everywhere = {-1, 0};
 
-void findings_init(Findings *findings, Job *job, const SurveyOptions *options, SurveyFinding *at);
+/* `out` says of what data it is. */
+Findings findings_begin(Job *job, const SurveyOptions *options, Survey *out);
 /* Counts a line for a kind of finding, and adds it as an example while there are fewer than
  * `examples`. `note`: a format of printf; NULL: none. */
 void findings_add(Findings *findings, SurveyKind kind, const RawPair *pair, FindingPlace place,
                   const char *note, ...) __attribute__((format(printf, 5, 6)));
-/* So many characters of a line around a byte, escaped where they would not show. In the arena. */
-const char *finding_excerpt(Arena *arena, const Line *line, size_t byte);
 void findings_clear(Findings *findings, SurveyKind kind); /* removes the kind's lines */
 
 #endif

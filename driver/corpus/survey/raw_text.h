@@ -17,9 +17,12 @@ typedef struct RawLine {
     bool is_cut;           /* the line was longer than the limit, and is cut to it */
 } RawLine;
 
-/* RawPair: line `number` (from 1) of a text, with both sides or only the first. */
+/* RawPair: line `number` (from 1) of a text, with both sides or only the first; or a record by the
+ * text that is shown of it.
+ *   file   of a record, one of several files; else NULL */
 typedef struct RawPair {
     int64_t number;
+    const char *file;
     RawLine sides[2];
     bool has_tab; /* false: a line of a file with columns has no tab; its second side is empty */
 } RawPair;

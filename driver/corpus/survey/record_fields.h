@@ -3,7 +3,7 @@
 #define DRIVER_CORPUS_SURVEY_RECORD_FIELDS_H
 
 #include "base/map.h"
-#include "driver/corpus/survey/spread.h"
+#include "driver/corpus/survey/text_counts.h"
 #include "runtime/data/corpus.h"
 
 /* RecordField: what is counted of a column, or of source and target, which have no spec.
@@ -15,8 +15,8 @@ typedef struct RecordField {
     const ColumnSpec *spec;    /* NULL: source or target */
     bool has_labels, is_label; /* is_label: one of each record, no input */
     const Lines *lines;
-    LengthSpread characters, words, tokens;
-    int64_t unknown, numbers;
+    TextCounts text;
+    int64_t numbers;
     Map counts;
     double sum, least, most;
     const char *example; /* of values beside the target; is_telling: its values differ */

@@ -1,11 +1,13 @@
-/* tfc data: statistics of a training text, and the lines that a training should not learn.
+/* tfc data: statistics of a training text or table, and what a training should not learn of it.
  *
  * Pairs are read twice, a line at a time: first to count, then to judge each pair by the counts.
- * Texts of one side, and validation texts, are read once. Of the lines read before, only hashes
- * (some 100 bytes a pair) and excerpts for examples are kept. */
+ * Texts of one side, tables and validation data are read once, tables a cut at a time
+ * (prepare_tables.h). Of the lines and records read before, only hashes (some 100 bytes a pair, 50
+ * a record) and excerpts for examples are kept. */
 #ifndef DRIVER_CORPUS_SURVEY_SURVEY_H
 #define DRIVER_CORPUS_SURVEY_SURVEY_H
 
+#include "driver/corpus/prepare_model.h"
 #include "driver/corpus/text_files.h"
 #include "driver/run/vocabularies.h"
 
@@ -35,14 +37,23 @@ typedef struct SurveyOptions {
     int64_t examples;   /* most lines of each finding that are shown */
 } SurveyOptions;
 
+/* SurveyData: what is surveyed: lines, pairs, or a table that feeds a model. */
+typedef enum SurveyData {
+    OF_LINES = 1,
+    OF_PAIRS = 2,
+    OF_TEXTS = OF_LINES | OF_PAIRS,
+    OF_TABLE = 4,
+    OF_ALL = OF_TEXTS | OF_TABLE
+} SurveyData;
+
 typedef enum SurveyKind {
-#define FINDING(name, is_fault, title, advice) SURVEY_##name,
+#define FINDING(name, data, is_fault, title, advice) SURVEY_##name,
 #include "driver/corpus/survey/survey.def"
 #undef FINDING
     SURVEY_KINDS
 } SurveyKind;
 
-/* SurveyExample: a line that was found.
+/* SurveyExample: a line that was found, or of a table the first text of a record.
  *   sides   excerpts, with escapes in place of control characters and of bytes that are not valid
  *           UTF-8; NULL: the text has no such side */
 typedef struct SurveyExample {
@@ -54,7 +65,7 @@ typedef struct SurveyExample {
 typedef struct SurveyFinding {
     const char *name, *title, *advice; /* of survey.def */
     bool is_fault;
-    bool is_looked_for; /* false: with these texts and options it cannot be found */
+    bool is_looked_for; /* false: in this data, with these options, it cannot be found */
     int64_t lines;
     VEC(SurveyExample) examples;
 } SurveyFinding;
@@ -65,50 +76,76 @@ typedef struct SurveyLengths {
     double mean;
 } SurveyLengths;
 
-/* SurveyCoverage: how a vocabulary covers a side. */
-typedef struct SurveyCoverage {
-    SurveyLengths tokens;
-    int64_t unknown;    /* tokens of the text */
-    int64_t used, size; /* how many of the vocabulary's tokens the text has; of how many */
+/* SurveyLabel: a label, or a number that stands for a class, and how many cells or positions have
+ * it. */
+typedef struct SurveyLabel {
+    const char *label;
+    int64_t n;
+} SurveyLabel;
 
-    /* the most frequent characters that are unknown: "ø 12, ł 3"; NULL: none, or the vocabulary is
-     * a list of words */
-    const char *characters;
-} SurveyCoverage;
+/* SurveyColumn: what a side of a text, or a column of a table, holds. Tokens, labels and numbers of
+ * a table are of the records that are trained on.
+ *   name                of the side, "source" or "target", or of the model's input; "": lines
+ *   file                of a side: the file's name; several files: their names, with commas
+ *   field               of a column
+ *   characters, words   of a text, as are the next three
+ *   tokens, unknown     with a vocabulary: special tokens of columns included; those that it lacks
+ *   used, size          how many of the vocabulary's tokens the text has; of how many
+ *   lacking             the most frequent characters that are unknown: "ø 12, ł 3"; NULL: none, or
+ *                       the vocabulary is a list of words
+ *   labels              of labels and classes: n_labels of them, the most frequent first
+ *   classes             how many labels the model tells apart; 0: any number
+ *   numbers             of integers and floats: how many; least, mean and most are of all
+ *   example             of numbers or labels beside the text that is predicted: a record's tokens,
+ *                       each with its own, of a record where they differ; NULL: no such column */
+typedef struct SurveyColumn {
+    const char *name, *file, *field;
+    ColumnKind kind;
+    bool has_labels;
+    SurveyLengths characters, words, tokens;
+    int64_t unknown, used, size, classes, numbers;
+    const char *lacking;
+    const SurveyLabel *labels;
+    size_t n_labels;
+    double least, mean, most;
+    const char *example;
+} SurveyColumn;
 
-typedef struct SurveySide {
-    const char *file; /* the file's name; several files: their names, separated by commas */
-    SurveyLengths characters, words;
-    SurveyCoverage coverage; /* zeros without a vocabulary */
-} SurveySide;
+enum { REPEAT_KEYS = 3 }; /* the most parts of a line by which it is compared: itself, its sides */
 
-/* SurveyValid: how much of a validation text the training text has, too.
- *   lines   all lines or pairs of the validation text
- *   whole   lines, or pairs with both sides in one pair, that the training text has
- *   sides   pairs whose source, and whose target, the training text has; of lines, {whole, 0} */
+/* SurveyValid: how much of the validation data the training data has, too.
+ *   lines   lines, pairs or records of the validation data
+ *   found   [0]: lines, pairs with both sides in one pair, or records that the training data has;
+ *           of pairs [1] and [2]: whose source, and whose target, it has; of records [1]: whose
+ *           inputs alone it has */
 typedef struct SurveyValid {
-    const char *name; /* NULL: the text has no name */
-    int64_t lines, whole, sides[2];
+    const char *name; /* NULL: the data has no name */
+    int64_t lines, found[REPEAT_KEYS];
 } SurveyValid;
 
+/* Survey: what was found.
+ *   unit      "line", "pair" or "record"
+ *   file      names of all files, separated by commas
+ *   columns   source and target are the first; of pairs and lines they are all
+ *   ratio     of pairs: the median of target to source, in characters (ratio_spread_typical)
+ *   knows_sides   the sides of pairs differ enough to find swapped ones: of at least 100 pairs,
+ *                 90 % score as their own sides (side_model.h) */
 typedef struct Survey {
-    bool is_pairs, has_tokens;
+    SurveyData data;
+    const char *unit, *file;
+    bool has_tokens, knows_sides;
     int64_t lines;
-    SurveySide sides[2]; /* source and target; without pairs, the first alone */
-    double ratio;        /* the median of target to source, in characters (ratio_spread_typical) */
-
-    /* the sides differ enough to find swapped ones: of at least 100 pairs, 90 % score as their own
-     * sides (side_model.h) */
-    bool knows_sides;
+    double ratio;
+    SurveyColumn *columns;
+    int n_columns;
     SurveyFinding findings[SURVEY_KINDS];
     VEC(SurveyValid) valid;
 } Survey;
 
-/* The vocabulary that is chosen, which is there already; *vocab NULL: none is chosen. False after
- * an error. */
-bool survey_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary **vocab);
-/* What the result points to lives in the job's arena. False after errors, such as a file that
- * cannot be read, or sides of different numbers of lines. */
-bool survey(Job *job, const SurveyOptions *options, Survey *result);
+/* Surveys options->train and compares it with options->valid. `model`: reads the tables that both
+ * are; NULL: they are texts. What the result points to lives in the job's arena. False after
+ * errors, such as a file that cannot be read, sides of different numbers of lines, or a vocabulary
+ * that would have to be made. */
+bool survey(Job *job, const SurveyOptions *options, PrepareModel *model, Survey *result);
 
 #endif

@@ -1,34 +1,28 @@
-/* How a vocabulary covers the texts. */
-#ifndef DRIVER_CORPUS_SURVEY_COVERAGE_H
-#define DRIVER_CORPUS_SURVEY_COVERAGE_H
+/* What is counted of the texts of a side or of a column: lengths, and how a vocabulary covers
+ * them. */
+#ifndef DRIVER_CORPUS_SURVEY_TEXT_COUNTS_H
+#define DRIVER_CORPUS_SURVEY_TEXT_COUNTS_H
 
+#include "driver/corpus/survey/digest.h"
 #include "driver/corpus/survey/spread.h"
-#include "runtime/data/corpus.h"
 
-typedef struct CoveredSide {
-    const Vocabulary *vocab;
-    LengthSpread tokens;
+/* TextCounts: zeros at first.
+ *   used          by id: 1 if the text has the token
+ *   code_points   how often the text has each */
+typedef struct TextCounts {
+    LengthSpread characters, words, tokens;
+    const Vocabulary *vocab; /* NULL: tokens are not counted */
     int64_t unknown;
-    uint8_t *used;        /* by id: 1 if the text has the token */
-    uint32_t *characters; /* by code point: how often the text has it */
-} CoveredSide;
+    uint8_t *used;
+    uint32_t *code_points;
+} TextCounts;
 
-typedef struct Coverage {
-    Corpus *corpus; /* the current row, encoded as a training encodes it */
-    int n;
-    CoveredSide sides[2];
-} Coverage;
-
-typedef struct CoveredRow {
-    int64_t tokens;     /* of the longer side, as a training counts them */
-    int64_t unknown[2]; /* of each side */
-} CoveredRow;
-
-/* `n`: sides, 1 or 2. NULL if the vocabulary is NULL. */
-Coverage *coverage_new(const Vocabulary *vocab, int n);
-void coverage_free(Coverage *coverage); /* NULL is allowed */
-/* Counts a line of valid UTF-8, of each side. */
-CoveredRow coverage_add(Coverage *coverage, const Line lines[2]);
-SurveyCoverage coverage_of(const Coverage *coverage, int side, Arena *arena);
+/* Has tokens counted, too; NULL: they are not. */
+void text_counts_open(TextCounts *counts, const Vocabulary *vocab);
+void text_counts_add(TextCounts *counts, const Digest *digest);
+/* Counts the n tokens of a line of valid UTF-8; how many are unknown. */
+int64_t text_counts_tokens(TextCounts *counts, const int32_t *ids, int64_t n, const Line *line);
+void text_counts_put(const TextCounts *counts, Arena *arena, SurveyColumn *column);
+void text_counts_free(TextCounts *counts);
 
 #endif
