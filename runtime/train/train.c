@@ -42,8 +42,12 @@ uint64_t train_config(const TrainSettings *s, const Corpus *corpus)
     }
     for (int i = 0; i < corpus->n_parts; i++)
         hash = hash_bytes(hash, &corpus->parts[i], sizeof corpus->parts[i]);
-    const int64_t numbers[] = {corpus->options.kind, corpus->options.max_length, s->batch.tokens,
-                               s->batch.sentences,   (int64_t)s->batch.seed,     s->accumulate};
+    const int64_t numbers[] = {corpus_kind_numbers[corpus->options.kind],
+                               corpus->options.max_length,
+                               s->batch.tokens,
+                               s->batch.sentences,
+                               (int64_t)s->batch.seed,
+                               s->accumulate};
     hash = hash_bytes(hash, numbers, sizeof numbers);
     if (s->batch.distinct)
         hash = hash_string(hash, "distinct");

@@ -249,6 +249,28 @@ static void close_bench(Bench *bench)
     arena_free(bench->arena);
 }
 
+/* A run of an earlier version is resumed: the hash of its settings and data is that of version
+ * 0.2.0. */
+static void earlier_runs_are_resumed(void **state)
+{
+    (void)state;
+    static const struct {
+        CorpusKind kind;
+        uint64_t config;
+    } rows[] = {{CORPUS_PAIRS, 0x7079025f6fd0a677},
+                {CORPUS_SENTENCES, 0xf3e878c3f0dbcc69},
+                {CORPUS_LINES, 0xdcdb85e09bd414cb},
+                {CORPUS_STREAM, 0xe18ac3d710b486fb},
+                {CORPUS_RECORDS, 0xca7dd0f5ff67f158}};
+    Bench bench;
+    open_bench(&bench);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bench.corpus->options.kind = rows[i].kind;
+        assert_int_equal(train_config(&bench.settings, bench.corpus), rows[i].config);
+    }
+    close_bench(&bench);
+}
+
 static TrainEnd run(Bench *bench, bool validates)
 {
     TrainHooks hooks = {.user = bench,
@@ -594,6 +616,7 @@ int main(void)
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(a_failed_save_keeps_what_is_there),
         cmocka_unit_test(wrong_checkpoints_are_refused),
+        cmocka_unit_test(earlier_runs_are_resumed),
         cmocka_unit_test(a_falling_rate_ends_with_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Repeats: lines, pairs or records that came before, in the training data or in the validation data,
- * by hashes of the whole and of its parts. */
+/* Repeats: lines, pairs or records that came before, in the training data or in the validation
+ * data, by hashes of the whole and of its parts. */
 #ifndef DRIVER_CORPUS_SURVEY_REPEATS_H
 #define DRIVER_CORPUS_SURVEY_REPEATS_H
 
@@ -32,7 +32,8 @@ typedef struct Repeats {
 Repeats repeats_begin(Findings *findings, const SurveyOptions *options);
 /* Adds a line of validation data `v`, by its n hashes. */
 void repeats_hold(Repeats *repeats, size_t v, const uint64_t *hashes);
-/* Looks for line `number`, from 1, of the training data among those before and held, and adds it. */
+/* Looks for line `number`, from 1, of the training data among those before and those held, and adds
+ * it. */
 void repeats_find(Repeats *repeats, const RawPair *pair, int64_t number, const uint64_t *hashes);
 void repeats_put(const Repeats *repeats); /* into Survey.valid */
 void repeats_free(Repeats *repeats);

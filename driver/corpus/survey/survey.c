@@ -24,8 +24,12 @@ bool survey(Job *job, const SurveyOptions *options, PrepareModel *model, Survey 
                                       SURVEY_overlap_relabelled, SURVEY_valid_refused};
     const bool is_text = options->train.files.text.count;
     Vocabulary *vocab;
-    *result = (Survey){.data = model ? OF_TABLE : is_text ? OF_LINES : OF_PAIRS,
-                       .unit = model ? "record" : is_text ? "line" : "pair"};
+    *result = (Survey){.data = model     ? OF_TABLE
+                               : is_text ? OF_LINES
+                                         : OF_PAIRS,
+                       .unit = model     ? "record"
+                               : is_text ? "line"
+                                         : "pair"};
     if (!open_vocabulary(job, &options->vocab, &vocab))
         return false;
     Findings findings = findings_begin(job, options, result);
