@@ -48,7 +48,7 @@ static FramedPair framed_pair(const Inference *inference, const Corpus *corpus, 
 static bool framed_run(const Inference *inference, const TfcProgram *program, Exec **exec,
                        const Corpus *corpus, int64_t row, const FramedPair *pair)
 {
-    int32_t *columns[MOST_COLUMNS], *hidden[MOST_COLUMNS] = {0}, lengths[MOST_SIDES];
+    int32_t lengths[MOST_SIDES];
     const Feed feed = feed_of_corpus(&inference->feed, corpus);
     Batch batch = {.shape = {1,
                              {[SIDE_SOURCE] = {pair->n_source, pair->n_source},
@@ -56,11 +56,9 @@ static bool framed_run(const Inference *inference, const TfcProgram *program, Ex
                    .source = (int32_t *)pair->source,
                    .target = (int32_t *)pair->fed,
                    .target_next = (int32_t *)pair->fed,
-                   .target_further = (int32_t *)pair->fed,
-                   .columns = columns,
-                   .hidden = hidden};
+                   .target_further = (int32_t *)pair->fed};
     for (int c = 0; c < feed.n_columns; c++)
-        columns[c] = corpus->columns[c].ids.data + corpus->columns[c].start[row];
+        batch.columns[c] = corpus->columns[c].ids.data + corpus->columns[c].start[row];
     for (int side = 0; side < MOST_SIDES; side++) {
         lengths[side] = (int32_t)(side == SIDE_SOURCE   ? pair->n_source
                                   : side == SIDE_TARGET ? pair->n_target

@@ -18,7 +18,6 @@
 
 /* Task: a shard that is to be made.
  *   unknown   unknown tokens of source, target and columns */
-enum { OF_SOURCE, OF_TARGET, OF_COLUMNS, MOST_TEXTS = OF_COLUMNS + MOST_COLUMNS };
 typedef struct Task {
     const TextPart *part;
     const TextCut *cut;
@@ -26,7 +25,7 @@ typedef struct Task {
     bool ends;         /* with its text's last line */
     const char *path;
     TokenShard shard;
-    int64_t unknown[MOST_TEXTS];
+    int64_t unknown[MOST_VALUES];
     bool kept;
     PrepareReport report;
 } Task;
@@ -107,30 +106,17 @@ static uint64_t shard_parameters(const Tasks *tasks, const Task *task)
     return hash_u64(hash_u64(hash, (uint64_t)task->cut->line), (uint64_t)task->cut->lines);
 }
 
-/* The id of unknown tokens in a column; -1: it is no text, or has none. */
-static int32_t unknown_of(const Tasks *tasks, int c)
-{
-    const ColumnSpec *spec = &tasks->rows.columns[c];
-    return spec->kind == COLUMN_TEXT ? vocab_rules(column_vocab(spec, tasks->vocab))->unk : -1;
-}
-
-static int64_t count_unknown(const TokenSide *side, int32_t unk)
-{
-    UnknownCount count = {0};
-    if (unk >= 0)
-        token_shard_unknown(side, unk, &count);
-    return count.unknown;
-}
-
 /* Counts the unknown tokens of a shard that is open. */
 static void count_all_unknown(const Tasks *tasks, Task *task)
 {
-    const TokenShard *shard = &task->shard;
-    task->unknown[OF_SOURCE] =
-        count_unknown(&shard->source, vocab_rules(vocab_source(tasks->vocab))->unk);
-    task->unknown[OF_TARGET] = count_unknown(&shard->target, vocab_rules(tasks->vocab)->unk);
-    for (int c = 0; c < shard->n_columns; c++)
-        task->unknown[OF_COLUMNS + c] = count_unknown(&shard->columns[c], unknown_of(tasks, c));
+    for (int k = 0; k < corpus_values(&tasks->rows); k++) {
+        UnknownCount count = {0};
+        if (corpus_is_text(&tasks->rows, k))
+            token_shard_unknown(&task->shard.sides[k],
+                                vocab_rules(corpus_vocab(&tasks->rows, tasks->vocab, k))->unk,
+                                &count);
+        task->unknown[k] = count.unknown;
+    }
 }
 
 /* The same of one that has just been written. */
@@ -152,15 +138,13 @@ static bool is_there(const Tasks *tasks, Task *task, uint64_t parameters)
     Arena *arena = arena_new();
     Diagnostics diags;
     diag_init(&diags, arena);
-    int32_t source_size = vocab_size(vocab_source(tasks->vocab));
-    int64_t sizes[MOST_COLUMNS];
-    for (int c = 0; c < tasks->rows.n_columns; c++)
-        sizes[c] = column_below(&tasks->rows.columns[c], tasks->vocab);
+    int64_t sizes[MOST_VALUES];
+    corpus_sizes(&tasks->rows, tasks->vocab, sizes);
     bool opened = file_exists(task->path) && token_shard_open(&diags, task->path, &task->shard);
     bool ok = opened && task->shard.parameters == parameters &&
               task->shard.kind == tasks->rows.kind && task->shard.id_bytes == tasks->id_bytes &&
               task->shard.n_columns == tasks->rows.n_columns &&
-              token_shard_check(&diags, &task->shard, source_size, vocab_size(tasks->vocab), sizes);
+              token_shard_check(&diags, &task->shard, sizes);
     if (ok)
         count_all_unknown(tasks, task);
     const TokenShard shard = task->shard;
@@ -304,12 +288,12 @@ static void add_shards(Job *job, const Tasks *tasks, PrepareResult *result)
                                .target = shard->target.tokens,
                                .parameters = shard->parameters,
                                .checksum = shard->checksum};
-        add_side(&p->source, &shard->source, tasks->data[i].unknown[OF_SOURCE]);
-        add_side(&p->target, &shard->target, tasks->data[i].unknown[OF_TARGET]);
-        for (int c = 0; c < shard->n_columns; c++) {
-            add_side(&p->columns.data[c], &shard->columns[c],
-                     tasks->data[i].unknown[OF_COLUMNS + c]);
-            entry.values += shard->columns[c].tokens;
+        for (int k = 0; k < FIRST_COLUMN + shard->n_columns; k++) {
+            add_side(k == SIDE_SOURCE   ? &p->source
+                     : k == SIDE_TARGET ? &p->target
+                                        : &p->columns.data[k - FIRST_COLUMN],
+                     &shard->sides[k], tasks->data[i].unknown[k]);
+            entry.values += k < FIRST_COLUMN ? 0 : shard->sides[k].tokens;
         }
         vec_push(job->arena, p->shards, entry);
         result->kept += tasks->data[i].kept;

@@ -36,14 +36,19 @@ typedef struct BatchShape {
 typedef struct Batch {
     BatchShape shape;
     int32_t *lengths[MOST_SIDES]; /* of each row */
-    int32_t *source, *target;     /* packed tokens */
-    int32_t *target_next;         /* what follows each; -1: no label */
-    int32_t *target_further;      /* the next entry of the row's target_next; -1: it is the last */
-    int32_t **columns;            /* the values of the corpus's columns, of 32 bits each */
-    int32_t **hidden; /* of columns that hide tokens: what was hidden, or -1; else NULL */
-    int64_t *row;     /* the corpus row of each row (for a stream: its first token) */
-    int64_t room_rows, room_source, room_target, *room_columns; /* private */
-    int n_columns;                                              /* private */
+    union {
+        struct {
+            int32_t *source, *target; /* packed tokens */
+            int32_t *columns[MOST_COLUMNS];
+        };
+        int32_t *values[MOST_VALUES]; /* of Corpus.values, of 32 bits each */
+    };
+    int32_t *target_next;    /* what follows each; -1: no label */
+    int32_t *target_further; /* the next entry of the row's target_next; -1: it is the last */
+    int32_t
+        *hidden[MOST_COLUMNS]; /* of columns that hide tokens: what was hidden, or -1; else NULL */
+    int64_t *row;              /* the corpus row of each row (for a stream: its first token) */
+    int64_t room_rows, room[MOST_VALUES]; /* private */
 } Batch;
 
 typedef struct Batches Batches;

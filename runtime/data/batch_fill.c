@@ -11,62 +11,53 @@ static int32_t *resized_ids(int32_t *ids, int64_t n)
     return memory_resized(ids, (size_t)(n ? n : 1) * sizeof *ids);
 }
 
-/* For the columns' values, too, which are `values` of each. */
+/* values: how many there are of each of Corpus.values. */
 static void make_room(Batch *batch, const Corpus *corpus, const int64_t *values)
 {
-    const BatchShape *s = &batch->shape;
-    const bool has_texts = corpus->options.kind != CORPUS_RECORDS;
-    const int64_t source = has_texts ? s->side[SIDE_SOURCE].total : 0;
-    const int64_t target = has_texts ? s->side[SIDE_TARGET].total : 0;
-    const int n = corpus->options.n_columns;
-    if (batch->room_rows < s->rows) {
-        batch->room_rows = s->rows;
+    const int64_t rows = batch->shape.rows, target = values[SIDE_TARGET];
+    if (batch->room_rows < rows) {
+        batch->room_rows = rows;
         for (int side = 0; side < MOST_SIDES; side++)
-            batch->lengths[side] = resized_ids(batch->lengths[side], s->rows);
-        batch->row = memory_resized(batch->row, (size_t)s->rows * sizeof(int64_t));
+            batch->lengths[side] = resized_ids(batch->lengths[side], rows);
+        batch->row = memory_resized(batch->row, (size_t)rows * sizeof(int64_t));
     }
-    if (batch->room_source < source) {
-        batch->room_source = source;
-        batch->source = resized_ids(batch->source, source);
-    }
-    if (batch->room_target < target) {
-        batch->room_target = target;
-        batch->target = resized_ids(batch->target, target);
+    if (batch->room[SIDE_TARGET] < target) {
         batch->target_next = resized_ids(batch->target_next, target);
         batch->target_further = resized_ids(batch->target_further, target);
     }
-    if (n && !batch->columns) {
-        batch->n_columns = n;
-        batch->columns = memory_zeroed((size_t)n, sizeof *batch->columns);
-        batch->hidden = memory_zeroed((size_t)n, sizeof *batch->hidden);
-        batch->room_columns = memory_zeroed((size_t)n, sizeof *batch->room_columns);
+    for (int k = 0; k < corpus_values(&corpus->options); k++) {
+        const int c = k - FIRST_COLUMN;
+        if (batch->values[k] && batch->room[k] >= values[k])
+            continue;
+        batch->room[k] = values[k];
+        batch->values[k] = resized_ids(batch->values[k], values[k]);
+        if (c >= 0 && corpus->options.columns[c].hide.rate > 0)
+            batch->hidden[c] = resized_ids(batch->hidden[c], values[k]);
     }
-    for (int c = 0; c < n; c++)
-        if (!batch->columns[c] || batch->room_columns[c] < values[c]) {
-            batch->room_columns[c] = values[c];
-            batch->columns[c] = resized_ids(batch->columns[c], values[c]);
-            if (corpus->options.columns[c].hide.rate > 0)
-                batch->hidden[c] = resized_ids(batch->hidden[c], values[c]);
-        }
 }
 
-/* [before] the first n ids [after], where the brackets are ids or -1 for none; returns the end. */
-static int32_t *put_row(int32_t *out, const Rows *rows, int64_t i, int64_t n, int32_t before,
-                        int32_t after)
+/* The values of all rows, of a source with the special tokens around them. */
+static void fill_values(const Corpus *corpus, int k, const BatchItem *items, Batch *batch)
 {
-    if (before >= 0)
-        *out++ = before;
-    if (n)
-        memcpy(out, rows->ids.data + rows->start[i], (size_t)n * sizeof *out);
-    out += n;
-    if (after >= 0)
-        *out++ = after;
-    return out;
+    const Rows *rows = &corpus->values[k];
+    int32_t *out = batch->values[k];
+    for (int64_t i = 0; i < batch->shape.rows; i++) {
+        const int64_t row = items[i].row, n = rows_length(rows, row);
+        const TextEnds ends =
+            k == SIDE_SOURCE ? corpus_source_ends(corpus, row) : (TextEnds){-1, -1};
+        if (ends.before >= 0)
+            *out++ = ends.before;
+        if (n)
+            memcpy(out, rows->ids.data + rows->start[row], (size_t)n * sizeof *out);
+        out += n;
+        if (ends.after >= 0)
+            *out++ = ends.after;
+    }
 }
 
-static void fill_windows(const Batches *b, const BatchItem *items, Batch *batch)
+static void fill_windows(const Corpus *corpus, const BatchItem *items, Batch *batch)
 {
-    const int32_t *stream = b->corpus->target.ids.data;
+    const int32_t *stream = corpus->target.ids.data;
     int64_t at = 0;
     for (int64_t i = 0; i < batch->shape.rows; i++) {
         size_t bytes = (size_t)items[i].target * sizeof(int32_t);
@@ -98,22 +89,11 @@ static void put_target(const Corpus *corpus, int64_t row, int64_t length, int32_
     }
 }
 
-static void fill_rows(const Batches *b, const BatchItem *items, Batch *batch)
+static void fill_targets(const Corpus *corpus, const BatchItem *items, Batch *batch)
 {
-    const Corpus *corpus = b->corpus;
-    int32_t *source = batch->source, *target = batch->target, *next = batch->target_next;
-    for (int64_t i = 0; i < batch->shape.rows; i++) {
-        int64_t row = items[i].row;
-        if (items[i].source) {
-            const TextEnds ends = corpus_source_ends(corpus, row);
-            source = put_row(source, &corpus->source, row, rows_length(&corpus->source, row),
-                             ends.before, ends.after);
-        }
-        if (items[i].target)
-            put_target(corpus, row, items[i].target, target, next);
-        target += items[i].target;
-        next += items[i].target;
-    }
+    for (int64_t i = 0, at = 0; i < batch->shape.rows; at += items[i++].target)
+        put_target(corpus, items[i].row, items[i].target, batch->target + at,
+                   batch->target_next + at);
 }
 
 static void fill_further(Batch *batch)
@@ -124,14 +104,14 @@ static void fill_further(Batch *batch)
                 t + 1 < batch->lengths[SIDE_TARGET][i] ? batch->target_next[at + t + 1] : -1;
 }
 
-/* How many values each column has in the items. */
-static void count_values(const Corpus *corpus, const BatchItem *items, int64_t rows,
+/* How many values a batch has of each of Corpus.values. */
+static void count_values(const Corpus *corpus, const BatchItem *items, const BatchShape *shape,
                          int64_t *values)
 {
-    for (int c = 0; c < corpus->options.n_columns; c++) {
-        values[c] = 0;
-        for (int64_t i = 0; i < rows; i++)
-            values[c] += rows_length(&corpus->columns[c], items[i].row);
+    for (int k = 0; k < corpus_values(&corpus->options); k++) {
+        values[k] = k < FIRST_COLUMN && corpus_has(corpus, k) ? shape->side[k].total : 0;
+        for (int64_t i = 0; k >= FIRST_COLUMN && i < shape->rows; i++)
+            values[k] += rows_length(&corpus->values[k], items[i].row);
     }
 }
 
@@ -152,57 +132,41 @@ static void hide_tokens(const Hiding *hiding, const Corpus *corpus, const BatchI
     }
 }
 
-static void fill_columns(const Batches *b, const BatchItem *items, Batch *batch)
-{
-    const Corpus *corpus = b->corpus;
-    for (int c = 0; c < corpus->options.n_columns; c++) {
-        const Rows *rows = &corpus->columns[c];
-        int32_t *out = batch->columns[c];
-        for (int64_t i = 0; i < batch->shape.rows; i++)
-            out = put_row(out, rows, items[i].row, rows_length(rows, items[i].row), -1, -1);
-        if (batch->hidden[c])
-            hide_tokens(b->hiding[c], corpus, items, batch, c);
-    }
-}
-
 void batches_fill(const Batches *batches, int64_t i, Batch *batch)
 {
     const Corpus *corpus = batches->corpus;
     const BatchItem *items = batches->items + batches->first[i];
-    int64_t values[MOST_COLUMNS];
+    int64_t values[MOST_VALUES];
     batch->shape = batches_shape(batches, i);
-    count_values(corpus, items, batch->shape.rows, values);
+    count_values(corpus, items, &batch->shape, values);
     make_room(batch, corpus, values);
     for (int64_t j = 0; j < batch->shape.rows; j++) {
         batch->row[j] = items[j].row;
         for (int side = 0; side <= batches->last_side; side++)
             batch->lengths[side][j] = (int32_t)batches_length(batches, &items[j], side);
     }
-    fill_columns(batches, items, batch);
-    if (corpus->options.kind == CORPUS_RECORDS)
+    for (int k = 0; k < corpus_values(&corpus->options); k++)
+        if (k != SIDE_TARGET && corpus->values[k].n)
+            fill_values(corpus, k, items, batch);
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (batch->hidden[c])
+            hide_tokens(batches->hiding[c], corpus, items, batch, c);
+    if (!corpus_has(corpus, SIDE_TARGET))
         return;
-    if (corpus->options.kind == CORPUS_STREAM)
-        fill_windows(batches, items, batch);
-    else
-        fill_rows(batches, items, batch);
+    (corpus->options.kind & IS_STREAM ? fill_windows : fill_targets)(corpus, items, batch);
     fill_further(batch);
 }
 
 void batch_free(Batch *batch)
 {
-    free(batch->source);
-    free(batch->target);
     free(batch->target_next);
     free(batch->target_further);
     for (int side = 0; side < MOST_SIDES; side++)
         free(batch->lengths[side]);
-    for (int c = 0; c < batch->n_columns; c++)
-        free(batch->columns[c]);
-    for (int c = 0; c < batch->n_columns; c++)
+    for (int k = 0; k < MOST_VALUES; k++)
+        free(batch->values[k]);
+    for (int c = 0; c < MOST_COLUMNS; c++)
         free(batch->hidden[c]);
-    free(batch->columns);
-    free(batch->hidden);
-    free(batch->room_columns);
     free(batch->row);
     *batch = (Batch){0};
 }

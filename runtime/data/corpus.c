@@ -295,19 +295,48 @@ static void cut_columns(Corpus *corpus, int64_t keep)
     }
 }
 
-static void take_back_row(Rows *rows) { rows->ids.count = (size_t)rows->start[--rows->n]; }
-
 /* ---- rows ---- */
+
+/* Calls `act` with the rows of each side and column that the corpus has, and of words. */
+static void each_rows(Corpus *corpus, void (*act)(const Corpus *corpus, Rows *rows))
+{
+    for (int k = 0; k < corpus_values(&corpus->options); k++)
+        if (k >= FIRST_COLUMN || corpus_has(corpus, k))
+            act(corpus, &corpus->values[k]);
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        act(corpus, &corpus->words[c]);
+}
+
+static void resize_rows(const Corpus *corpus, Rows *rows)
+{
+    rows->start = memory_resized(rows->start, (size_t)corpus->room * sizeof(int64_t));
+}
+
+static void empty_rows(const Corpus *corpus, Rows *rows)
+{
+    rows->n = 0;
+    rows->ids.count = 0;
+    rows->start[0] = 0;
+}
+
+static void close_row(const Corpus *corpus, Rows *rows) { rows_close(rows); }
+
+static void take_back_row(const Corpus *corpus, Rows *rows)
+{
+    rows->ids.count = (size_t)rows->start[--rows->n];
+}
+
+static void free_rows(const Corpus *corpus, Rows *rows)
+{
+    free(rows->start);
+    ids_free(&rows->ids);
+}
 
 static void resize_starts(Corpus *corpus, int64_t rows)
 {
-    size_t bytes = (size_t)rows * sizeof(int64_t);
     corpus->room = rows;
-    corpus->source.start = memory_resized(corpus->source.start, bytes);
-    corpus->target.start = memory_resized(corpus->target.start, bytes);
-    corpus->line = memory_resized(corpus->line, bytes);
-    for (int c = 0; c < 2 * corpus->options.n_columns; c++)
-        corpus->columns[c].start = memory_resized(corpus->columns[c].start, bytes);
+    corpus->line = memory_resized(corpus->line, (size_t)rows * sizeof(int64_t));
+    each_rows(corpus, resize_rows);
 }
 
 /* For one more row. */
@@ -327,9 +356,6 @@ Corpus *corpus_new(const Vocabulary *vocab, const CorpusOptions *options)
 {
     Corpus *corpus = memory_resized(NULL, sizeof *corpus);
     *corpus = (Corpus){.options = *options, .vocab = vocab};
-    if (options->n_columns)
-        corpus->columns = memory_zeroed(2 * (size_t)options->n_columns, sizeof *corpus->columns);
-    corpus->words = corpus->columns ? corpus->columns + options->n_columns : NULL;
     make_room(corpus);
     corpus_clear(corpus);
     return corpus;
@@ -339,15 +365,7 @@ void corpus_clear(Corpus *corpus)
 {
     corpus->n = corpus->own = corpus->lines = corpus->empty = corpus->long_ = 0;
     corpus->cut_sources = corpus->cut_targets = corpus->refused = 0;
-    corpus->source.n = corpus->target.n = 0;
-    corpus->source.ids.count = corpus->target.ids.count = 0;
-    corpus->source.start[0] = corpus->target.start[0] = 0;
-    for (int c = 0; c < 2 * corpus->options.n_columns; c++) {
-        Rows *rows = &corpus->columns[c];
-        rows->n = 0;
-        rows->ids.count = 0;
-        rows->start[0] = 0;
-    }
+    each_rows(corpus, empty_rows);
 }
 
 /* Decides about the row just added. */
@@ -399,17 +417,6 @@ bool corpus_encode_text(Corpus *corpus, const Vocabulary *vocab, const char *tex
     return false;
 }
 
-/* Calls `act` with the rows of each side and column that the corpus has, and of words. */
-static void each_rows(Corpus *corpus, void (*act)(Rows *rows))
-{
-    if (corpus_has(corpus, SIDE_SOURCE))
-        act(&corpus->source);
-    if (corpus_has(corpus, SIDE_TARGET))
-        act(&corpus->target);
-    for (int c = 0; c < 2 * corpus->options.n_columns; c++)
-        act(&corpus->columns[c]);
-}
-
 /* A cell without positions in a row that is kept in any case: a fault of the cell, for a batch has
  * no empty rows. */
 static int find_empty(Corpus *corpus)
@@ -427,7 +434,7 @@ static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused, int wr
 {
     bool on_source = corpus_has(corpus, SIDE_SOURCE);
     make_room(corpus);
-    each_rows(corpus, rows_close);
+    each_rows(corpus, close_row);
     CorpusRow row = judge_row(corpus);
     row.is_refused = refused;
     row.wrong_column = wrong >= 0 ? wrong : find_empty(corpus);
@@ -528,33 +535,25 @@ CorpusRow corpus_add(Corpus *corpus, int64_t line, const Line *source, const Lin
 CorpusRow corpus_add_record(Corpus *corpus, int64_t line, const Line *source, const Line *target,
                             const Cell *cells)
 {
-    CorpusKind kind = corpus->options.kind;
-    const Line *wanted = kind == CORPUS_PAIRS ? target : source;
+    const Line *texts[] = {source, corpus->options.kind & HAS_SOURCE ? target : source};
     bool refused = false;
-    if (corpus_has(corpus, SIDE_SOURCE))
-        refused = !corpus_encode_text(corpus, vocab_source(corpus->vocab), source->text,
-                                      source->length, line, &corpus->source.ids);
-    if (corpus_has_first(corpus))
-        ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
-    if (corpus_has(corpus, SIDE_TARGET) && !refused)
-        refused = !corpus_encode_text(corpus, corpus->vocab, wanted->text, wanted->length, line,
-                                      &corpus->target.ids);
-    return close_judged(corpus, line, refused, add_cells(corpus, cells, refused ? NULL : wanted));
+    for (int side = 0; side < FIRST_COLUMN && !refused; side++) {
+        if (side == SIDE_TARGET && corpus_has_first(corpus))
+            ids_push(&corpus->target.ids, vocab_rules(corpus->vocab)->first);
+        if (corpus_has(corpus, side))
+            refused = !corpus_encode_text(
+                corpus, corpus_vocab(&corpus->options, corpus->vocab, side), texts[side]->text,
+                texts[side]->length, line, &corpus->values[side].ids);
+    }
+    return close_judged(corpus, line, refused,
+                        add_cells(corpus, cells, refused ? NULL : texts[SIDE_TARGET]));
 }
 
 void corpus_free(Corpus *corpus)
 {
     if (!corpus)
         return;
-    free(corpus->source.start);
-    free(corpus->target.start);
-    ids_free(&corpus->source.ids);
-    ids_free(&corpus->target.ids);
-    for (int c = 0; c < 2 * corpus->options.n_columns; c++) {
-        free(corpus->columns[c].start);
-        ids_free(&corpus->columns[c].ids);
-    }
-    free(corpus->columns);
+    each_rows(corpus, free_rows);
     token_text_free(&corpus->pending);
     free(corpus->refusal);
     free(corpus->line);

@@ -99,11 +99,16 @@ typedef struct Corpus {
     int64_t own; /* rows of its own text; rows of parts follow them */
     CorpusPart *parts;
     int n_parts;
-    Rows source, target; /* a side that the kind lacks has n = 0 */
-    Rows *columns;       /* the values of each column */
-    Rows *words;   /* of each text that is by_words: which tokens of a row are its words' first;
-                  * prepared rows have none */
-    int64_t *line; /* the line a row came from, from 0 */
+    union {
+        struct {
+            Rows source, target; /* a side that the kind lacks has n = 0 */
+            Rows columns[MOST_COLUMNS];
+        };
+        Rows values[MOST_VALUES]; /* of source, target and columns */
+    };
+    Rows words[MOST_COLUMNS]; /* of each text that is by_words: which tokens of a row are its words'
+                               * first; prepared rows have none */
+    int64_t *line;            /* the line a row came from, from 0 */
     /* lines of a text before those that the corpus is of, where it is a window: each is a row of an
      * earlier window */
     int64_t before;
@@ -135,6 +140,34 @@ typedef struct Corpus {
 static inline bool corpus_has(const Corpus *corpus, int side)
 {
     return side <= SIDE_TARGET && corpus->options.kind >> side & 1;
+}
+
+/* How many of `values` there may be. */
+static inline int corpus_values(const CorpusOptions *options)
+{
+    return FIRST_COLUMN + options->n_columns;
+}
+/* The vocabulary of values[k], if they are of a text. */
+static inline const Vocabulary *corpus_vocab(const CorpusOptions *options, const Vocabulary *vocab,
+                                             int k)
+{
+    return k == SIDE_SOURCE   ? vocab_source(vocab)
+           : k == SIDE_TARGET ? vocab
+                              : column_vocab(&options->columns[k - FIRST_COLUMN], vocab);
+}
+/* Of each of `values` the size of its vocabulary, or column_below. */
+static inline void corpus_sizes(const CorpusOptions *options, const Vocabulary *vocab,
+                                int64_t sizes[MOST_VALUES])
+{
+    for (int k = 0; k < corpus_values(options); k++)
+        sizes[k] = k < FIRST_COLUMN ? vocab_size(corpus_vocab(options, vocab, k))
+                                    : column_below(&options->columns[k - FIRST_COLUMN], vocab);
+}
+/* Whether values[k] are tokens of a text. */
+static inline bool corpus_is_text(const CorpusOptions *options, int k)
+{
+    return k < FIRST_COLUMN ? options->kind >> k & 1
+                            : options->columns[k - FIRST_COLUMN].kind == COLUMN_TEXT;
 }
 
 /* CorpusText: what a corpus is made of; all have as many lines.

@@ -71,12 +71,15 @@ static void add_rows(Diagnostics *diags, Corpus *corpus, const CorpusText *text,
 
 /* ---- messages ---- */
 
-/* Of a column of text, without the special tokens around its rows. */
-static void count_column(const Corpus *corpus, const ColumnSpec *spec, const Rows *rows,
-                         int64_t first, UnknownCount *count)
+/* Of values[k], a text, without the special tokens around the rows of a column. */
+static void count_text(const Corpus *corpus, int k, int64_t first, UnknownCount *count)
 {
-    const int32_t unk = vocab_rules(column_vocab(spec, corpus->vocab))->unk;
-    const TextFrame frame = column_frame(spec, corpus->vocab);
+    const CorpusOptions *o = &corpus->options;
+    const Rows *rows = &corpus->values[k];
+    const int32_t unk = vocab_rules(corpus_vocab(o, corpus->vocab, k))->unk;
+    const TextFrame frame = k < FIRST_COLUMN
+                                ? TEXT_UNFRAMED
+                                : column_frame(&o->columns[k - FIRST_COLUMN], corpus->vocab);
     const int64_t before = frame.begin >= 0;
     for (int64_t i = first; i < rows->n; i++) {
         const int64_t n = rows_length(rows, i) - text_frame_size(&frame);
@@ -87,24 +90,9 @@ static void count_column(const Corpus *corpus, const ColumnSpec *spec, const Row
 
 void corpus_count_unknown(const Corpus *corpus, int64_t first, SidesUnknown *sides)
 {
-    const struct {
-        const Rows *rows;
-        const Vocabulary *vocab;
-        UnknownCount *count;
-    } all[] = {{&corpus->source, vocab_source(corpus->vocab), &sides->source},
-               {&corpus->target, corpus->vocab, &sides->target}};
-    for (int k = 0; k < 2; k++) {
-        const Rows *rows = all[k].rows;
-        size_t begin = rows->n ? (size_t)rows->start[first] : 0;
-        if (rows->n && rows->ids.count > begin)
-            unknown_add(all[k].count, rows->ids.data + begin, rows->ids.count - begin,
-                        vocab_rules(all[k].vocab)->unk);
-    }
-    for (int c = 0; c < corpus->options.n_columns; c++) {
-        const ColumnSpec *spec = &corpus->options.columns[c];
-        if (spec->kind == COLUMN_TEXT)
-            count_column(corpus, spec, &corpus->columns[c], first, &sides->source);
-    }
+    for (int k = 0; k < corpus_values(&corpus->options); k++)
+        if (corpus_is_text(&corpus->options, k))
+            count_text(corpus, k, first, k == SIDE_TARGET ? &sides->target : &sides->source);
 }
 
 void corpus_tell_unknown(Diagnostics *diags, CorpusKind kind, const SidesUnknown *sides,

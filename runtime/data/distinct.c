@@ -19,7 +19,7 @@ struct DistinctRows {
     DistinctSlot *slots;
 };
 
-enum { LEAST_SLOTS = 1024, MOST_TEXTS = MOST_COLUMNS + 2 };
+enum { LEAST_SLOTS = 1024 };
 
 DistinctRows *distinct_new(const Corpus *corpus)
 {
@@ -71,22 +71,18 @@ static uint64_t hash_row(const Rows *rows, int64_t row, uint64_t side)
 }
 
 /* The hashes of a row's texts; returns how many. */
-static int hash_texts(const Corpus *corpus, int64_t row, uint64_t hashes[MOST_TEXTS])
+static int hash_texts(const Corpus *corpus, int64_t row, uint64_t hashes[MOST_VALUES])
 {
-    const Rows *sides[] = {&corpus->source, &corpus->target};
     int n = 0;
-    for (int side = 0; side < 2; side++)
-        if (sides[side]->n)
-            hashes[n++] = hash_row(sides[side], row, (uint64_t)side);
-    for (int c = 0; c < corpus->options.n_columns; c++)
-        if (corpus->options.columns[c].kind == COLUMN_TEXT)
-            hashes[n++] = hash_row(&corpus->columns[c], row, (uint64_t)c + 2);
+    for (int k = 0; k < corpus_values(&corpus->options); k++)
+        if (corpus_is_text(&corpus->options, k))
+            hashes[n++] = hash_row(&corpus->values[k], row, (uint64_t)k);
     return n;
 }
 
 bool distinct_add(DistinctRows *rows, int64_t row)
 {
-    uint64_t hashes[MOST_TEXTS];
+    uint64_t hashes[MOST_VALUES];
     const int n = hash_texts(rows->corpus, row, hashes);
     for (int i = 0; i < n; i++)
         if (find_text(rows, hashes[i])->set == rows->set)

@@ -5,7 +5,7 @@
 
 /* SideReader: what is read of a side, row by row. */
 typedef struct SideReader {
-    const TokenSide *side; /* NULL: the shard has no such side */
+    const TokenSide *side;
     int64_t at;
     Ids *ids;
     int32_t none; /* column_none */
@@ -14,12 +14,11 @@ typedef struct SideReader {
 /* Appends row i, or passes over it; returns its length. */
 static int64_t read_side(SideReader *reader, int64_t i, bool is_passed)
 {
-    const int64_t length = reader->side ? token_shard_length(reader->side, i) : 0;
+    const int64_t length = token_shard_length(reader->side, i);
     reader->at += is_passed ? length : 0;
     if (is_passed)
         return length;
-    if (reader->side)
-        token_shard_ids(reader->side, reader->at, length, reader->ids);
+    token_shard_ids(reader->side, reader->at, length, reader->ids);
     for (int64_t k = 0; reader->none && k < length; k++)
         reader->ids->data[reader->ids->count - (size_t)k - 1] -= reader->none;
     reader->at += length;
@@ -55,29 +54,26 @@ static const char *column_problem(Arena *arena, const ColumnSpec *spec, const Id
 static bool add_rows(Diagnostics *diags, const char *path, Corpus *rows, const TokenShard *shard,
                      int64_t *stored)
 {
-    const CorpusKind kind = shard->kind;
-    bool swapped = rows->options.kind & IS_ALONE; /* a text's lines are its sources */
-    SideReader source = {kind & HAS_SOURCE ? &shard->source : NULL, 0, &rows->source.ids, 0};
-    SideReader target = {kind & HAS_TARGET ? &shard->target : NULL, 0,
-                         swapped ? &rows->source.ids : &rows->target.ids, 0};
-    SideReader columns[MOST_COLUMNS];
-    if (kind == CORPUS_STREAM) {
-        read_side(&target, 0, false);
+    const ColumnSpec *columns = rows->options.columns;
+    const int n = FIRST_COLUMN + shard->n_columns;
+    SideReader sides[MOST_VALUES];
+    for (int k = 0; k < n; k++)
+        sides[k] = (SideReader){&shard->sides[k], 0, &rows->values[k].ids,
+                                k < FIRST_COLUMN ? 0 : column_none(&columns[k - FIRST_COLUMN])};
+    if (rows->options.kind & IS_ALONE) /* a text's lines are its sources */
+        sides[SIDE_TARGET].ids = &rows->source.ids;
+    if (shard->kind == CORPUS_STREAM) {
+        read_side(&sides[SIDE_TARGET], 0, false);
         return true;
     }
-    for (int c = 0; c < shard->n_columns; c++)
-        columns[c] = (SideReader){&shard->columns[c], 0, &rows->columns[c].ids,
-                                  column_none(&rows->options.columns[c])};
     for (int64_t i = 0; i < shard->rows; i++) {
         const bool is_passed = stored && stored[i] != ROW_WANTED;
-        read_side(&source, i, is_passed);
-        read_side(&target, i, is_passed);
-        for (int c = 0; c < shard->n_columns; c++) {
-            const int64_t length = read_side(&columns[c], i, is_passed);
-            const char *problem = is_passed
+        for (int k = 0; k < n; k++) {
+            const int64_t length = read_side(&sides[k], i, is_passed);
+            const char *problem = is_passed || k < FIRST_COLUMN
                                       ? NULL
-                                      : column_problem(diags->arena, &rows->options.columns[c],
-                                                       &rows->columns[c].ids, length);
+                                      : column_problem(diags->arena, &columns[k - FIRST_COLUMN],
+                                                       sides[k].ids, length);
             if (problem)
                 return refuse_row(diags, path, i, problem);
         }
@@ -108,18 +104,15 @@ bool prepared_load_shard(Diagnostics *diags, Arena *arena, const Prepared *p, in
 {
     TokenShard shard;
     const char *path = prepared_shard_path(arena, p->folder, i);
-    const Vocabulary *target = rows->vocab;
-    const Vocabulary *source = rows->options.kind & IS_ALONE ? target : vocab_source(rows->vocab);
     bool opened = token_shard_open(diags, path, &shard), ok = opened;
-    int64_t sizes[MOST_COLUMNS];
-    for (int c = 0; c < rows->options.n_columns; c++)
-        sizes[c] = column_below(&rows->options.columns[c], rows->vocab);
+    int64_t sizes[MOST_VALUES];
+    corpus_sizes(&rows->options, rows->vocab, sizes);
     if (ok && !is_of(&shard, p, &p->shards.data[i])) {
         diag_error(diags, (Loc){0},
                    "%s: it is another file than the one that prepared.json records", path);
         ok = false;
     }
-    ok = ok && token_shard_check(diags, &shard, vocab_size(source), vocab_size(target), sizes);
+    ok = ok && token_shard_check(diags, &shard, sizes);
     if (ok)
         ok = add_rows(diags, path, rows, &shard, stored);
     else

@@ -95,12 +95,11 @@ static int64_t rows_of_part(const PreparedPart *part)
 static int64_t tokens_of_part(const PreparedPart *part)
 {
     const Prepared *p = part->prepared;
-    int64_t n = p ? p->source.tokens + p->target.tokens
-                  : (int64_t)(part->rows->source.ids.count + part->rows->target.ids.count);
+    int64_t n = p ? p->source.tokens + p->target.tokens : 0;
     for (size_t c = 0; p && c < p->columns.count; c++)
         n += p->columns.data[c].tokens;
-    for (int c = 0; !p && c < part->rows->options.n_columns; c++)
-        n += (int64_t)part->rows->columns[c].ids.count;
+    for (int k = 0; !p && k < corpus_values(&part->rows->options); k++)
+        n += (int64_t)part->rows->values[k].ids.count;
     return n;
 }
 
@@ -137,15 +136,11 @@ static PartBlock find_block(Arena *arena, const PartRows *d, int64_t round, int6
 /* Adds a row of another corpus with the same options. */
 static int64_t copy_row(Corpus *to, const Corpus *from, int64_t row)
 {
-    const Rows *sides[] = {&from->source, &from->target};
-    Ids *out[] = {&to->source.ids, &to->target.ids};
-    for (int k = 0; k < 2; k++)
-        for (int64_t i = 0; sides[k]->n && i < rows_length(sides[k], row); i++)
-            ids_push(out[k], sides[k]->ids.data[sides[k]->start[row] + i]);
-    for (int c = 0; c < from->options.n_columns; c++)
-        for (int64_t i = 0; i < rows_length(&from->columns[c], row); i++)
-            ids_push(&to->columns[c].ids,
-                     from->columns[c].ids.data[from->columns[c].start[row] + i]);
+    for (int k = 0; k < corpus_values(&from->options); k++) {
+        const Rows *rows = &from->values[k];
+        for (int64_t i = 0; i < rows_length(rows, row); i++)
+            ids_push(&to->values[k].ids, rows->ids.data[rows->start[row] + i]);
+    }
     return corpus_close_row(to, row).is_kept ? to->n - 1 : ROW_LEFT_OUT;
 }
 

@@ -5,7 +5,14 @@
 
 #include "base/dim_formula.h"
 
-enum { SIDE_SOURCE, SIDE_TARGET, MOST_SIDES = 8, MOST_COLUMNS = 16 };
+enum {
+    SIDE_SOURCE,
+    SIDE_TARGET,
+    FIRST_COLUMN, /* of what a row has, in order: source, target, columns */
+    MOST_SIDES = 8,
+    MOST_COLUMNS = 16,
+    MOST_VALUES = FIRST_COLUMN + MOST_COLUMNS
+};
 
 /* SideFormula: a side whose length is made of those of others, whose terms are sides; -1: none, of
  * length 0. n 0: it has a length of its own. */

@@ -60,13 +60,13 @@ static TokenSide measure_side(const Rows *rows, int bytes)
 
 static void measure(const Corpus *rows, TokenShard *shard)
 {
-    shard->source = measure_side(&rows->source, shard->id_bytes);
-    shard->target = measure_side(&rows->target, shard->id_bytes);
+    int64_t sizes[MOST_VALUES];
+    corpus_sizes(&rows->options, rows->vocab, sizes);
     shard->n_columns = rows->options.n_columns;
-    for (int c = 0; c < shard->n_columns; c++) {
-        const int64_t below = column_below(&rows->options.columns[c], rows->vocab);
-        shard->columns[c] = measure_side(&rows->columns[c], token_shard_id_bytes(below, below));
-    }
+    for (int k = 0; k < corpus_values(&rows->options); k++)
+        shard->sides[k] = measure_side(&rows->values[k],
+                                       k < FIRST_COLUMN ? shard->id_bytes
+                                                        : token_shard_id_bytes(sizes[k], sizes[k]));
 }
 
 static unsigned char *put_lengths(unsigned char *at, const Rows *rows)
@@ -115,13 +115,11 @@ static unsigned char *put_columns(unsigned char *at, const Corpus *rows, const T
 /* Bytes of lengths and ids, and of what stands before those of columns. */
 static size_t count_bytes(const Corpus *rows, const TokenShard *shard)
 {
-    size_t bytes = (size_t)(rows->source.n + rows->target.n) * LENGTH_BYTES +
-                   (rows->source.ids.count + rows->target.ids.count) * (size_t)shard->id_bytes;
-    if (shard->n_columns)
-        bytes += sizeof(int64_t);
-    for (int c = 0; c < shard->n_columns; c++)
-        bytes += COLUMN_WORDS * sizeof(int64_t) + (size_t)rows->n * LENGTH_BYTES +
-                 (size_t)(shard->columns[c].tokens * shard->columns[c].bytes);
+    size_t words = shard->n_columns ? 1 + (size_t)shard->n_columns * COLUMN_WORDS : 0;
+    size_t bytes = words * sizeof(int64_t);
+    for (int k = 0; k < corpus_values(&rows->options); k++)
+        bytes += (size_t)rows->values[k].n * LENGTH_BYTES +
+                 (size_t)(shard->sides[k].tokens * shard->sides[k].bytes);
     return bytes;
 }
 
@@ -185,8 +183,9 @@ static bool refuse(Diagnostics *diags, const char *path, const char *what)
 
 int64_t token_shard_length(const TokenSide *side, int64_t i)
 {
-    uint32_t length;
-    memcpy(&length, side->lengths + i * LENGTH_BYTES, sizeof length);
+    uint32_t length = 0;
+    if (side->lengths)
+        memcpy(&length, side->lengths + i * LENGTH_BYTES, sizeof length);
     return length;
 }
 
@@ -194,7 +193,7 @@ int64_t token_shard_length(const TokenSide *side, int64_t i)
 static bool check_side(const TokenShard *shard, const TokenSide *side)
 {
     int64_t tokens = 0, longest = 0;
-    for (int64_t i = 0; side->lengths && i < shard->rows; i++) {
+    for (int64_t i = 0; i < shard->rows; i++) {
         int64_t length = token_shard_length(side, i);
         tokens += length;
         if (length > longest)
@@ -301,9 +300,9 @@ static bool place_all(TokenShard *shard, uint64_t version)
 
 static bool check_lengths(const TokenShard *shard)
 {
-    bool ok = check_side(shard, &shard->source) && check_side(shard, &shard->target);
-    for (int c = 0; c < shard->n_columns && ok; c++)
-        ok = check_side(shard, &shard->columns[c]);
+    bool ok = true;
+    for (int k = 0; k < FIRST_COLUMN + shard->n_columns && ok; k++)
+        ok = check_side(shard, &shard->sides[k]);
     return ok;
 }
 
@@ -391,16 +390,15 @@ void token_shard_unknown(const TokenSide *side, int32_t unk, UnknownCount *count
     }
 }
 
-bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int64_t source_size,
-                       int64_t target_size, const int64_t *column_sizes)
+bool token_shard_check(Diagnostics *diags, const TokenShard *shard, const int64_t *sizes)
 {
     if (xxh64(shard->data + HEAD_BYTES, shard->size - HEAD_BYTES, 0) != shard->checksum)
         return refuse(diags, shard->path, "the file is damaged: its checksum does not match");
-    if (!check_ids(&shard->source, source_size) || !check_ids(&shard->target, target_size))
-        return refuse(diags, shard->path, "it has ids that the vocabulary has no token for");
-    for (int c = 0; c < shard->n_columns; c++)
-        if (column_sizes[c] && !check_ids(&shard->columns[c], column_sizes[c]))
-            return refuse(diags, shard->path, "a column has values that the model does not take");
+    for (int k = 0; k < FIRST_COLUMN + shard->n_columns; k++)
+        if (sizes[k] && !check_ids(&shard->sides[k], sizes[k]))
+            return refuse(diags, shard->path,
+                          k < FIRST_COLUMN ? "it has ids that the vocabulary has no token for"
+                                           : "a column has values that the model does not take");
     return true;
 }
 

@@ -30,7 +30,12 @@ typedef struct TokenShard {
     int64_t rows;
     /* lines that it was made of; those left out because a side is empty, or too long */
     int64_t lines, empty, long_;
-    TokenSide source, target, columns[MOST_COLUMNS];
+    union {
+        struct {
+            TokenSide source, target, columns[MOST_COLUMNS];
+        };
+        TokenSide sides[MOST_VALUES]; /* of Corpus.values */
+    };
     int n_columns;
     uint64_t parameters;       /* hash of all that decides what the rows are */
     uint64_t checksum;         /* of what follows the fields */
@@ -50,15 +55,14 @@ bool token_shard_open(Diagnostics *diags, const char *path, TokenShard *shard);
 /* The same for bytes in memory, which must outlive the shard. */
 bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, size_t size,
                        TokenShard *shard);
-/* Reads the whole file: its checksum must match, and all ids must be below the sizes: those of the
- * vocabularies, and of each column (0: any value). False after an error. */
-bool token_shard_check(Diagnostics *diags, const TokenShard *shard, int64_t source_size,
-                       int64_t target_size, const int64_t *column_sizes);
+/* Reads the whole file: its checksum must match, and the ids of each side must be below its size
+ * (corpus_sizes). False after an error. */
+bool token_shard_check(Diagnostics *diags, const TokenShard *shard, const int64_t *sizes);
 void token_shard_close(TokenShard *shard);
 /* Adds to *count the ids of a side of an open shard, and those among them that equal `unk`. */
 void token_shard_unknown(const TokenSide *side, int32_t unk, UnknownCount *count);
 
-/* Tokens of row i of a side. */
+/* Tokens of row i of a side; 0 if the shard lacks the side. */
 int64_t token_shard_length(const TokenSide *side, int64_t i);
 /* Appends n ids of a side, from the one at place `first`. */
 void token_shard_ids(const TokenSide *side, int64_t first, int64_t n, Ids *out);

@@ -17,13 +17,10 @@
 /* The ids and values of all rows. */
 static uint64_t hash_rows(uint64_t hash, const Corpus *corpus)
 {
-    const Rows *sides[] = {&corpus->source, &corpus->target};
-    for (int i = 0; i < 2; i++) {
-        hash = hash_u64(hash, sides[i]->ids.count);
-        hash = hash_bytes(hash, sides[i]->ids.data, sides[i]->ids.count * sizeof(int32_t));
-    }
-    for (int c = 0; c < corpus->options.n_columns; c++) {
-        const Ids *values = &corpus->columns[c].ids;
+    for (int k = 0; k < corpus_values(&corpus->options); k++) {
+        const Ids *values = &corpus->values[k].ids;
+        if (k < FIRST_COLUMN)
+            hash = hash_u64(hash, values->count);
         hash = hash_bytes(hash, values->data, values->count * sizeof(int32_t));
     }
     return hash;

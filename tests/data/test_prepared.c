@@ -134,7 +134,7 @@ static void test_shard(void **state)
         TokenShard shard = {.id_bytes = id_bytes, .parameters = 3}, read;
         assert_true(token_shard_write(&f->diags, path, rows, &shard));
         assert_true(token_shard_open(&f->diags, path, &read));
-        assert_true(token_shard_check(&f->diags, &read, 7, 7, NULL));
+        assert_true(token_shard_check(&f->diags, &read, (int64_t[MOST_VALUES]){7, 7}));
         assert_int_equal(read.rows, 50);
         assert_int_equal(read.parameters, 3);
         assert_int_equal(read.source.longest, 12);
@@ -144,7 +144,7 @@ static void test_shard(void **state)
         assert_memory_equal(ids.data, rows->source.ids.data, ids.count * sizeof *ids.data);
         ids_free(&ids);
         assert_int_equal(token_shard_length(&read.target, 4), rows_length(&rows->target, 4));
-        assert_false(token_shard_check(&f->diags, &read, 7, 6, NULL));
+        assert_false(token_shard_check(&f->diags, &read, (int64_t[MOST_VALUES]){7, 6}));
         assert_true(was_told(f, "no token for"));
         token_shard_close(&read);
         corpus_free(rows);
@@ -186,10 +186,10 @@ static void test_shard_of_records(void **state)
     for (int i = 0; i < 50; i++)
         add_record(rows, i);
     TokenShard shard = {.id_bytes = 2}, read;
-    int64_t sizes[SPECS] = {0, 0, 9};
+    int64_t sizes[MOST_VALUES] = {7, 7, 0, 0, 9};
     assert_true(token_shard_write(&f->diags, path, rows, &shard));
     assert_true(token_shard_open(&f->diags, path, &read));
-    assert_true(token_shard_check(&f->diags, &read, 7, 7, sizes));
+    assert_true(token_shard_check(&f->diags, &read, sizes));
     assert_int_equal(read.kind, CORPUS_RECORDS);
     assert_int_equal(read.n_columns, SPECS);
     assert_int_equal(read.columns[0].bytes, 4);
@@ -204,8 +204,8 @@ static void test_shard_of_records(void **state)
                          rows_length(&rows->columns[c], 20));
         ids_free(&ids);
     }
-    sizes[2] = 7;
-    assert_false(token_shard_check(&f->diags, &read, 7, 7, sizes));
+    sizes[FIRST_COLUMN + 2] = 7;
+    assert_false(token_shard_check(&f->diags, &read, sizes));
     assert_true(was_told(f, "values that the model does not take"));
     token_shard_close(&read);
     corpus_free(rows);
@@ -214,7 +214,7 @@ static void test_shard_of_records(void **state)
 /* Any byte that is another, any byte that is missing. */
 static void damage(Fixture *f, Corpus *rows)
 {
-    const int64_t sizes[SPECS] = {0};
+    const int64_t sizes[MOST_VALUES] = {100, 100};
     const char *path = arena_printf(f->arena, "%s/one", f->folder);
     TokenShard shard = {.id_bytes = 2};
     assert_true(token_shard_write(&f->diags, path, rows, &shard));
@@ -226,7 +226,7 @@ static void damage(Fixture *f, Corpus *rows)
         bytes[i] ^= 1;
         int errors = f->diags.errors;
         bool ok = token_shard_parse(&f->diags, "damaged", bytes, file->length, &shard) &&
-                  token_shard_check(&f->diags, &shard, 100, 100, sizes);
+                  token_shard_check(&f->diags, &shard, sizes);
         assert_false(ok);
         assert_int_equal(f->diags.errors, errors + 1);
         free(bytes);

@@ -33,18 +33,16 @@ static void try_bytes(const void *bytes, size_t size)
     Diagnostics diags;
     diag_init(&diags, arena);
     TokenShard shard;
-    int64_t sizes[MOST_COLUMNS]; /* of every other column any value */
-    for (int c = 0; c < MOST_COLUMNS; c++)
-        sizes[c] = c % 2 ? 0 : VOCABULARY;
+    int64_t sizes[MOST_VALUES]; /* of every other column any value */
+    for (int k = 0; k < MOST_VALUES; k++)
+        sizes[k] = k > SIDE_TARGET && k % 2 ? 0 : VOCABULARY;
     bool ok = token_shard_parse(&diags, "fuzz", bytes, size, &shard) &&
-              token_shard_check(&diags, &shard, VOCABULARY, VOCABULARY, sizes);
+              token_shard_check(&diags, &shard, sizes);
     if (ok != !diags.errors)
         abort();
     if (ok) {
-        read_side(&shard, &shard.source, false);
-        read_side(&shard, &shard.target, false);
-        for (int c = 0; c < shard.n_columns; c++)
-            read_side(&shard, &shard.columns[c], !sizes[c]);
+        for (int k = 0; k < FIRST_COLUMN + shard.n_columns; k++)
+            read_side(&shard, &shard.sides[k], !sizes[k]);
     }
     token_shard_close(&shard);
     need_budget(arena, BUDGET_BINARY, size);
