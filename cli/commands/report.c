@@ -28,7 +28,7 @@ typedef struct ReportCommand {
 static bool add_text_study(Job *job, const ReportCommand *o, const RunReport *report,
                            RunFolder *run, RunView *view)
 {
-    if (!report->text.source)
+    if (!report->text.text.source)
         return true;
     if (ports_predict(&run->inference.ports))
         return study(job, run, &report->text, &o->study, view);
@@ -62,7 +62,7 @@ static bool add_table_study(Job *job, const ReportCommand *o, const RunReport *r
         return false;
     if (!answers)
         return study_predictions(job, run, &text, &o->study, view);
-    const StudyText studied = {text.source, text.target, NULL, text.columns};
+    const StudyText studied = {.text = text};
     return study(job, run, &studied, &o->study, view);
 }
 

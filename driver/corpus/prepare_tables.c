@@ -101,7 +101,7 @@ bool table_part_read(Diagnostics *diags, Arena *arena, const PrepareOptions *o,
     const LineLimits limits = limits_of(o);
     *first = 0;
     if (part->table->tensors) {
-        *text = table_fields_text(arena, fields, part->table->tensors);
+        *text = table_fields_text(fields, part->table->tensors);
         *first = cut->line;
         return true;
     }
@@ -114,7 +114,7 @@ bool table_part_read(Diagnostics *diags, Arena *arena, const PrepareOptions *o,
         diag_file(diags, "read", part->name[0], TEXT_CHANGED);
         return false;
     }
-    *text = table_fields_text(arena, fields, table->columns);
+    *text = table_fields_text(fields, table->columns);
     return true;
 }
 

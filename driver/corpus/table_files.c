@@ -158,18 +158,17 @@ static Lines **read_fields(Job *job, const TextList *paths, const TableFields *f
     return table ? table->columns : NULL;
 }
 
-CorpusText table_fields_text(Arena *arena, const TableFields *fields, Lines *const *read)
+CorpusText table_fields_text(const TableFields *fields, Lines *const *read)
 {
-    Lines **columns = ARENA_ARRAY(arena, Lines *, MOST_COLUMNS);
-    for (int c = 0; c < MOST_COLUMNS; c++)
-        columns[c] = fields->columns[c] < 0 ? NULL : read[fields->columns[c]];
-    const Lines *sides[2] = {0};
+    CorpusText text = {0};
     int n = 0;
     if (fields->source >= 0)
-        sides[n++] = read[fields->source];
+        text.values[n++] = read[fields->source];
     if (fields->target >= 0) /* alone, it is the one text */
-        sides[n++] = read[fields->target];
-    return (CorpusText){.source = sides[0], .target = sides[1], .columns = columns};
+        text.values[n++] = read[fields->target];
+    for (int c = 0; c < MOST_COLUMNS; c++)
+        text.columns[c] = fields->columns[c] < 0 ? NULL : read[fields->columns[c]];
+    return text;
 }
 
 bool table_files_read(Job *job, const TextList *paths, const TableFields *fields,
@@ -177,6 +176,6 @@ bool table_files_read(Job *job, const TextList *paths, const TableFields *fields
 {
     Lines **read = read_fields(job, paths, fields, line_limit);
     if (read)
-        *out = table_fields_text(job->arena, fields, read);
+        *out = table_fields_text(fields, read);
     return read != NULL;
 }

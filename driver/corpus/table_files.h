@@ -27,7 +27,7 @@ bool table_file_is_named(const char *path);
 bool table_files_check(Job *job, const TextList *paths, const TableFields *fields);
 bool table_file_is_tensors(const char *path);
 Lines **table_file_tensors(Job *job, const char *path, const TableFields *fields);
-CorpusText table_fields_text(Arena *arena, const TableFields *fields, Lines *const *read);
+CorpusText table_fields_text(const TableFields *fields, Lines *const *read);
 /* Reads the files as one table; columns that are not read are NULL. Lives in the job's arena. False
  * after an error. */
 bool table_files_read(Job *job, const TextList *paths, const TableFields *fields,

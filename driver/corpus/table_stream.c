@@ -296,7 +296,7 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
         return false;
     }
     record_pass(cutter_of(s), bytes);
-    *text = table_fields_text(s->part, s->fields, columns);
+    *text = table_fields_text(s->fields, columns);
     *n = columns[0]->n;
     s->records += *n;
     s->left_out += left_out;
@@ -310,7 +310,7 @@ static bool map_tensors(TableStream *s, CorpusText *text, int64_t *n)
     Lines **columns = table_file_tensors(s->job, path_of(s), s->fields);
     if (!columns)
         return false;
-    *text = table_fields_text(s->job->arena, s->fields, columns);
+    *text = table_fields_text(s->fields, columns);
     *n = columns[0]->n;
     return true;
 }
@@ -345,26 +345,16 @@ static bool next_of_file(TableStream *s, CorpusText *text, int64_t *n)
 
 typedef VEC(CorpusText) StreamedTexts;
 
-/* One of the lines that a text has: the source, the target, or a column. */
-static const Lines *lines_of(const CorpusText *text, int which)
-{
-    return which == -2 ? text->source : which == -1 ? text->target : text->columns[which];
-}
-
-static Lines *join_parts(Arena *arena, const StreamedTexts *parts, int which)
-{
-    Lines **lines = ARENA_ARRAY(arena, Lines *, parts->count);
-    for (size_t i = 0; i < parts->count; i++)
-        lines[i] = (Lines *)lines_of(&parts->data[i], which);
-    return lines[0] ? lines_join(arena, lines, (int)parts->count) : NULL;
-}
-
 static CorpusText join_texts(Arena *arena, const StreamedTexts *parts)
 {
-    Lines **columns = ARENA_ARRAY(arena, Lines *, MOST_COLUMNS);
-    for (int c = 0; c < MOST_COLUMNS; c++)
-        columns[c] = join_parts(arena, parts, c);
-    return (CorpusText){join_parts(arena, parts, -2), join_parts(arena, parts, -1), columns};
+    CorpusText all = {0};
+    Lines **lines = ARENA_ARRAY(arena, Lines *, parts->count);
+    for (int k = 0; k < MOST_VALUES; k++) {
+        for (size_t i = 0; i < parts->count; i++)
+            lines[i] = (Lines *)parts->data[i].values[k];
+        all.values[k] = lines[0] ? lines_join(arena, lines, (int)parts->count) : NULL;
+    }
+    return all;
 }
 
 static bool part_is_full(const TableStream *s)
@@ -411,7 +401,7 @@ static CorpusText empty_text(const TableStream *s)
     none->source = diag_source(arena, s->paths->count ? text_name(s->paths->data[0]) : "", "", 0);
     for (int i = 0; i < s->fields->n; i++)
         columns[i] = none;
-    return table_fields_text(arena, s->fields, columns);
+    return table_fields_text(s->fields, columns);
 }
 
 bool table_stream_rest(TableStream *s, int64_t most, CorpusText *text, int64_t *n)

@@ -313,9 +313,9 @@ static bool read_mixed(Training *t)
 static int list_texts(const Training *t, bool source, const Lines **texts, int n)
 {
     const CorpusText *text = &t->text;
-    for (int c = 0; c < t->columns.n && text->columns; c++) {
-        if (column_is_shared_text(&t->columns, c) && t->columns.specs[c].is_source == source &&
-            !text->columns[c]->tensor)
+    for (int c = 0; c < t->columns.n; c++) {
+        if (text->columns[c] && column_is_shared_text(&t->columns, c) &&
+            t->columns.specs[c].is_source == source && !text->columns[c]->tensor)
             texts[n++] = text->columns[c];
     }
     return n;

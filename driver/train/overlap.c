@@ -10,7 +10,7 @@ enum { OVERLAP_SHARE = 10 /* percent: less is usual, by chance */ };
 
 static bool has_tensors(const Training *t, const CorpusText *text)
 {
-    for (int c = 0; text->columns && c < t->columns.n; c++)
+    for (int c = 0; c < t->columns.n; c++)
         if (text->columns[c] && text->columns[c]->tensor)
             return true;
     return false;
@@ -26,9 +26,9 @@ static uint64_t hash_cell(uint64_t hash, const Lines *lines, int64_t i)
 /* Of all that row i has. */
 static uint64_t hash_row(const Training *t, const CorpusText *text, int64_t i)
 {
-    uint64_t hash = hash_cell(hash_cell(HASH_SEED, text->source, i), text->target, i);
-    for (int c = 0; text->columns && c < t->columns.n; c++)
-        hash = hash_cell(hash, text->columns[c], i);
+    uint64_t hash = HASH_SEED;
+    for (int k = 0; k < FIRST_COLUMN + t->columns.n; k++)
+        hash = hash_cell(hash, text->values[k], i);
     return hash;
 }
 

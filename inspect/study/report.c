@@ -223,7 +223,7 @@ static void add_samples(Job *job, const RunReport *report, RunView *view)
                             .steps = steps.data,
                             .texts = texts.data};
         thin_sample(&sample, steps.data, texts.data);
-        const StudyText *text = &report->text;
+        const CorpusText *text = &report->text.text;
         if (text->source && line >= 0 && line < text->source->n) {
             sample.source = arena_strndup(job->arena, text->source->at[line].text,
                                           text->source->at[line].length);

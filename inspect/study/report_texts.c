@@ -95,9 +95,9 @@ static bool read_valid(Job *job, RunReport *report, int64_t limit, RunView *view
     if (!there)
         return true;
     Lines *target;
-    report->text.source = read_files(job, report, &files, limit, &target);
-    report->text.target = target;
-    return report->text.source != NULL;
+    report->text.text.source = read_files(job, report, &files, limit, &target);
+    report->text.text.target = target;
+    return report->text.text.source != NULL;
 }
 
 /* Targets of the training text, unless it is so large that counting its words would take long. */
@@ -129,8 +129,8 @@ bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView 
         return true;
     if (!read_valid(job, report, line_limit, view))
         return false;
-    if (!report->text.source)
+    if (!report->text.text.source)
         vec_push(job->arena, view->notes,
                  "There is no validation text, so nothing is said about single lines.");
-    return !report->text.source || read_train(job, report, line_limit, view);
+    return !report->text.text.source || read_train(job, report, line_limit, view);
 }

@@ -22,24 +22,19 @@ static Lines *pick_lines(Arena *arena, const Lines *lines, int64_t n)
 /* n of the records at equal distances, if all are texts; else all. */
 static CorpusText pick_text(Job *job, const RunFolder *run, const StudyText *text, int64_t n)
 {
-    CorpusText picked = {text->source, text->target, text->columns};
+    CorpusText picked = text->text;
     bool picks = run->kind != CORPUS_STREAM;
-    for (int c = 0; text->columns && c < run->columns.n; c++)
-        picks = picks && !text->columns[c]->tensor;
-    if (!picks)
-        return picked;
-    Lines **columns = ARENA_ARRAY(job->arena, Lines *, MOST_COLUMNS);
-    for (int c = 0; text->columns && c < run->columns.n; c++)
-        columns[c] = pick_lines(job->arena, text->columns[c], n);
-    picked.source = pick_lines(job->arena, text->source, n);
-    picked.target = text->target ? pick_lines(job->arena, text->target, n) : NULL;
-    picked.columns = columns;
+    for (int k = 0; k < MOST_VALUES; k++)
+        picks = picks && !(picked.values[k] && picked.values[k]->tensor);
+    for (int k = 0; picks && k < MOST_VALUES; k++)
+        if (picked.values[k])
+            picked.values[k] = pick_lines(job->arena, picked.values[k], n);
     return picked;
 }
 
 static Corpus *make_corpus(Job *job, RunFolder *run, const CorpusText *text)
 {
-    if (!text->columns && !run_reads_lines(job, run))
+    if (!text->columns[0] && !run_reads_lines(job, run))
         return NULL;
     CorpusOptions options = {.kind = run->kind,
                              .keep_all = run->kind != CORPUS_STREAM,
@@ -249,9 +244,10 @@ bool study(Job *job, RunFolder *run, const StudyText *text, const StudyOptions *
     if (ok) {
         int64_t most = run->kind == CORPUS_STREAM ? picked.source->n : scored.corpus->n;
         StudyRow *rows = ARENA_ARRAY(job->arena, StudyRow, most + 1);
-        int64_t n = run->kind == CORPUS_STREAM ? rows_of_stream(job, run, &scored, rows, most)
-                                               : rows_of_corpus(job, run, &scored, &picked,
-                                                                text->source->n, decoded, rows);
+        int64_t n =
+            run->kind == CORPUS_STREAM
+                ? rows_of_stream(job, run, &scored, rows, most)
+                : rows_of_corpus(job, run, &scored, &picked, text->text.source->n, decoded, rows);
         if (decoded && !view->samples.count)
             add_samples(job, run, rows, n, view);
         add_tables(job, run, text, &scored, rows, n, view);

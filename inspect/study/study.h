@@ -8,12 +8,11 @@
 #include "inspect/run_page.h"
 
 /* StudyText: what is studied.
- *   source, target   of pairs; of a text with one side only source
- *   columns          of a table: the cells of each of the run's columns; else NULL
- *   train            target side of the training text, for the counts of words; NULL: not there */
+ *   text    of a text with one side only source; of a table with the run's columns
+ *   train   target side of the training text, for the counts of words; NULL: not there */
 typedef struct StudyText {
-    const Lines *source, *target, *train;
-    Lines *const *columns;
+    CorpusText text;
+    const Lines *train;
 } StudyText;
 
 typedef struct StudyOptions {

@@ -170,13 +170,16 @@ static inline bool corpus_is_text(const CorpusOptions *options, int k)
                             : options->columns[k - FIRST_COLUMN].kind == COLUMN_TEXT;
 }
 
-/* CorpusText: what a corpus is made of; all have as many lines.
+/* CorpusText: what a corpus is made of; all have as many lines, and what there is not is NULL.
  *   source    NULL for records
  *   target    of pairs; else NULL
  *   columns   the cells of each of options->columns */
-typedef struct CorpusText {
-    const Lines *source, *target;
-    Lines *const *columns;
+typedef union CorpusText {
+    struct {
+        const Lines *source, *target;
+        Lines *columns[MOST_COLUMNS];
+    };
+    const Lines *values[MOST_VALUES];
 } CorpusText;
 
 /* The lines of the targets: of a text without sources, of all. */

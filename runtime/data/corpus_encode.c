@@ -14,9 +14,9 @@ typedef struct Seen {
 
 const Lines *corpus_lines(const CorpusText *text)
 {
-    const Lines *lines = text->source;
-    for (int c = 0; !lines && text->columns && c < MOST_COLUMNS; c++)
-        lines = text->columns[c];
+    const Lines *lines = NULL;
+    for (int k = 0; !lines && k < MOST_VALUES; k++)
+        lines = text->values[k];
     return lines;
 }
 

@@ -308,13 +308,13 @@ static const ColumnSpec specs[N_COLUMNS] = {
 
 static Corpus *encode(Fixture *f, CorpusOptions options, const char *const cells[N_COLUMNS])
 {
-    Lines **columns = ARENA_ARRAY(f->arena, Lines *, MOST_COLUMNS);
+    CorpusText text = {0};
     for (int c = 0; c < N_COLUMNS; c++)
-        columns[c] = lines_of(f, cells[c]);
+        text.columns[c] = lines_of(f, cells[c]);
     options.kind = CORPUS_RECORDS;
     options.columns = specs;
     options.n_columns = N_COLUMNS;
-    return corpus_encode(&f->diags, f->words, &options, &(CorpusText){.columns = columns});
+    return corpus_encode(&f->diags, f->words, &options, &text);
 }
 
 static void expect_message(Fixture *f, const char *message)

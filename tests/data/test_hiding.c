@@ -73,9 +73,9 @@ static ColumnSpec spec_of(HideRule rule)
 
 static Corpus *corpus_of(Fixture *f, const Vocabulary *vocab, const ColumnSpec *spec)
 {
-    Lines *columns[MOST_COLUMNS] = {(Lines *)f->text};
+    const CorpusText text = {.columns = {(Lines *)f->text}};
     const CorpusOptions options = {.kind = CORPUS_RECORDS, .columns = spec, .n_columns = 1};
-    Corpus *corpus = corpus_encode(&f->diags, vocab, &options, &(CorpusText){.columns = columns});
+    Corpus *corpus = corpus_encode(&f->diags, vocab, &options, &text);
     assert_non_null(corpus);
     return corpus;
 }
@@ -268,8 +268,8 @@ static void mixed_rows_are_hidden_anew(void **state)
     Fixture *f = *state;
     const ColumnSpec spec = spec_of((HideRule){.rate = 0.5});
     Corpus *corpus = corpus_of(f, f->words, &spec);
-    Lines *columns[MOST_COLUMNS] = {(Lines *)f->text};
-    assert_true(corpus_mix(&f->diags, corpus, 2, &(CorpusText){.columns = columns}));
+    const CorpusText text = {.columns = {(Lines *)f->text}};
+    assert_true(corpus_mix(&f->diags, corpus, 2, &text));
     const BatchOptions options = {.hides = true, .tokens = 300, .shuffle = true};
     Hiding *hiding = hiding_new(&spec, f->words, 0);
     for (int64_t e = 0; e < 2; e++) {

@@ -7,10 +7,12 @@
 #include "runtime/data/corpus.h"
 
 /* RecordField: what is counted of a column, or of source and target, which have no spec.
+ *   value    which of Corpus.values it is
  *   lines    its cells in the current cut
  *   counts   how many have each label; entries[i].value is the number */
 typedef struct RecordField {
     const char *input, *field;
+    int value;
     ColumnKind kind;
     const ColumnSpec *spec;    /* NULL: source or target */
     bool has_labels, is_label; /* is_label: one of each record, no input */

@@ -33,11 +33,13 @@ typedef struct RecordLook {
 
 /* ---- fields ---- */
 
-static void add_field(RecordLook *look, const char *input, const char *name, const ColumnSpec *spec)
+static void add_field(RecordLook *look, int value, const char *input, int name,
+                      const ColumnSpec *spec)
 {
     RecordField *field = &look->fields[look->n++];
     *field = (RecordField){.input = input,
-                           .field = name,
+                           .field = look->model->fields.names[name],
+                           .value = value,
                            .kind = spec ? spec->kind : COLUMN_TEXT,
                            .spec = spec,
                            .least = INFINITY,
@@ -52,11 +54,11 @@ static void list_fields(RecordLook *look)
 {
     const PrepareModel *m = look->model;
     if (m->fields.source >= 0)
-        add_field(look, m->ports.source, m->fields.names[m->fields.source], NULL);
+        add_field(look, SIDE_SOURCE, m->ports.source, m->fields.source, NULL);
     if (m->fields.target >= 0)
-        add_field(look, m->ports.target, m->fields.names[m->fields.target], NULL);
+        add_field(look, SIDE_TARGET, m->ports.target, m->fields.target, NULL);
     for (int c = 0; c < m->columns.n; c++)
-        add_field(look, m->columns.specs[c].input, m->fields.names[m->fields.columns[c]],
+        add_field(look, FIRST_COLUMN + c, m->columns.specs[c].input, m->fields.columns[c],
                   &m->columns.specs[c]);
     int labels = 0;
     for (int k = 0; k < look->n; k++)
@@ -66,16 +68,13 @@ static void list_fields(RecordLook *look)
             (RepeatKind){SURVEY_relabelled, SURVEY_overlap_relabelled};
 }
 
-/* The cells of a cut. */
+/* The cells of a cut; a target alone is its one text. */
 static void take_cells(RecordLook *look, const CorpusText *text)
 {
-    int k = 0;
-    if (text->source)
-        look->fields[k++].lines = text->source;
-    if (text->target)
-        look->fields[k++].lines = text->target;
-    for (int c = 0; k < look->n; c++)
-        look->fields[k++].lines = text->columns[c];
+    for (int k = 0; k < look->n; k++)
+        look->fields[k].lines = look->fields[k].value == SIDE_TARGET
+                                    ? corpus_targets(text)
+                                    : text->values[look->fields[k].value];
 }
 
 /* ---- a record ---- */
@@ -158,25 +157,15 @@ static const char *refusal_of(RecordLook *look, const CorpusRow *row, Arena *are
     return row->is_refused ? look->corpus->refusal : NULL;
 }
 
-/* The rows of field k in the corpus; *column: which it is, -1 of source and target. */
-static const Rows *rows_of(const RecordLook *look, int k, int *column)
-{
-    const Corpus *corpus = look->corpus;
-    const RecordField *field = &look->fields[k];
-    *column = field->spec ? (int)(field->spec - look->model->columns.specs) : -1;
-    return field->spec                                 ? &corpus->columns[*column]
-           : field->input == look->model->ports.target ? &corpus->target
-                                                       : &corpus->source;
-}
-
 /* What a good record's cells hold, which are the corpus's only row. How many tokens are unknown. */
 static int64_t count_row(RecordLook *look, const CorpusText *text, int64_t record)
 {
     const Lines *targets = corpus_targets(text);
     int64_t unknown = 0;
-    for (int k = 0, column; k < look->n; k++) {
+    for (int k = 0; k < look->n; k++) {
         RecordField *field = &look->fields[k];
-        const Rows *rows = rows_of(look, k, &column);
+        const Rows *rows = &look->corpus->values[field->value];
+        const int column = field->value - FIRST_COLUMN;
         const int64_t n = rows_length(rows, 0);
         if (field->kind == COLUMN_TEXT)
             unknown += look->out->has_tokens ? text_counts_tokens(&field->text, rows->ids.data, n,
@@ -301,10 +290,8 @@ static bool open_corpus(RecordLook *look, const TextParts *parts)
     for (int k = 0; look->out->has_tokens && k < look->n; k++) {
         RecordField *field = &look->fields[k];
         if (field->kind == COLUMN_TEXT)
-            text_counts_open(&field->text, field->spec ? column_vocab(field->spec, look->vocab)
-                                           : field->input == m->ports.target
-                                               ? look->vocab
-                                               : vocab_source(look->vocab));
+            text_counts_open(&field->text,
+                             corpus_vocab(&options, look->corpus->vocab, field->value));
     }
     return true;
 }

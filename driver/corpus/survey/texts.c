@@ -45,6 +45,9 @@ static void hash_row(const Look *look, uint64_t hashes[REPEAT_KEYS])
     hashes[2] = d[1].hash;
 }
 
+/* Which of Corpus.values side k is: lines are targets. */
+static int value_of(const Look *look, int k) { return look->n == 2 ? k : SIDE_TARGET; }
+
 static bool is_empty(const Look *look)
 {
     return !look->digests[0].words || (look->n == 2 && !look->digests[1].words);
@@ -154,7 +157,7 @@ static void count_tokens(Look *look, const RawPair *pair)
     corpus_clear(look->corpus);
     const CorpusRow row = corpus_add(look->corpus, 0, &lines[0], look->n == 2 ? &lines[1] : NULL);
     for (int k = look->n; k-- > 0;) {
-        const Ids *ids = look->n == 2 && !k ? &look->corpus->source.ids : &look->corpus->target.ids;
+        const Ids *ids = &look->corpus->values[value_of(look, k)].ids;
         if (text_counts_tokens(&look->counts[k], ids->data, (int64_t)ids->count, &lines[k]))
             first = k;
     }
@@ -290,7 +293,7 @@ static void open_corpus(Look *look, const Vocabulary *vocab)
                                    .keep_all = true};
     look->corpus = vocab ? corpus_new(vocab, &options) : NULL;
     for (int k = 0; vocab && k < look->n; k++)
-        text_counts_open(&look->counts[k], look->n == 2 && !k ? vocab_source(vocab) : vocab);
+        text_counts_open(&look->counts[k], corpus_vocab(&options, vocab, value_of(look, k)));
 }
 
 static bool look_at(Look *look, const Vocabulary *vocab)
