@@ -33,24 +33,10 @@ TextEnds corpus_source_ends(const Corpus *corpus, int64_t i)
     return text_frame_ends(&frame, rows_length(&corpus->source, i));
 }
 
-/* How many special tokens a batch adds to the row. */
-static int64_t source_specials(const Corpus *corpus, int64_t i)
-{
-    const TextEnds ends = corpus_source_ends(corpus, i);
-    return (ends.before >= 0) + (ends.after >= 0);
-}
-
 int64_t corpus_number(const Corpus *corpus, int64_t i)
 {
     return corpus->numbers && i >= corpus->own ? corpus->numbers[i - corpus->own]
                                                : corpus->before + i;
-}
-
-int64_t corpus_source_length(const Corpus *corpus, int64_t i)
-{
-    return corpus_has(corpus, SIDE_SOURCE)
-               ? rows_length(&corpus->source, i) + source_specials(corpus, i)
-               : 0;
 }
 
 TextFrame corpus_target_frame(const Vocabulary *vocab, CorpusKind kind)
@@ -78,17 +64,18 @@ int64_t corpus_predicted(const Corpus *corpus, int64_t i, int64_t *from)
     return n > 0 ? n : 0;
 }
 
-/* Tokens of the target, were it whole in a batch. */
-static int64_t whole_target(const Corpus *corpus, int64_t i)
+/* Tokens of row i's text on a side, specials included, were it whole in a batch; 0: there is no
+ * such text. */
+static int64_t whole_text(const Corpus *corpus, int64_t i, int side)
 {
-    int64_t from, n = corpus_has(corpus, SIDE_TARGET) ? corpus_predicted(corpus, i, &from) : -1;
-    return n < 0 ? 0 : n ? n : 1;
-}
-
-int64_t corpus_target_length(const Corpus *corpus, int64_t i)
-{
-    int64_t length = whole_target(corpus, i), limit = corpus->options.max_length;
-    return limit > 0 && length > limit ? limit : length;
+    if (!corpus_has(corpus, side))
+        return 0;
+    if (side == SIDE_SOURCE) {
+        const TextEnds ends = corpus_source_ends(corpus, i);
+        return rows_length(&corpus->source, i) + (ends.before >= 0) + (ends.after >= 0);
+    }
+    int64_t from, n = corpus_predicted(corpus, i, &from);
+    return n ? n : 1;
 }
 
 /* ---- sides of columns ---- */
@@ -148,9 +135,10 @@ int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side)
     const SideFormula *made = formula_of(corpus, side);
     if (made)
         return dim_formula_length(&made->formula, length_of_side, &(SidesRow){corpus, i});
-    if (corpus_has(corpus, side))
-        return side == SIDE_SOURCE ? corpus_source_length(corpus, i)
-                                   : corpus_target_length(corpus, i);
+    if (corpus_has(corpus, side)) {
+        const int64_t length = whole_text(corpus, i, side), limit = corpus->options.max_length;
+        return side == SIDE_TARGET && limit > 0 && length > limit ? limit : length;
+    }
     const int column = corpus->options.n_columns ? column_along(corpus, side) : -1;
     return column >= 0 ? positions(corpus, column, i) : side == 0 && !has_sides(corpus);
 }
@@ -189,7 +177,7 @@ int64_t corpus_words(const Corpus *corpus, int64_t i, int side, const int32_t **
 static int64_t whole_side(const Corpus *corpus, int64_t i, int side)
 {
     return side == SIDE_TARGET && corpus_has(corpus, SIDE_TARGET)
-               ? whole_target(corpus, i)
+               ? whole_text(corpus, i, side)
                : corpus_side_length(corpus, i, side);
 }
 
@@ -372,8 +360,8 @@ void corpus_clear(Corpus *corpus)
 static CorpusRow judge_row(const Corpus *corpus)
 {
     CorpusKind kind = corpus->options.kind;
-    int64_t source = corpus_source_length(corpus, corpus->n);
-    int64_t target = whole_target(corpus, corpus->n), limit = corpus->options.max_length;
+    int64_t source = whole_text(corpus, corpus->n, SIDE_SOURCE);
+    int64_t target = whole_text(corpus, corpus->n, SIDE_TARGET), limit = corpus->options.max_length;
     int64_t columns = longest_column(corpus, corpus->n);
     CorpusRow row = {.source = source,
                      .target = target,
@@ -432,7 +420,6 @@ static int find_empty(Corpus *corpus)
 /* wrong: the column of a wrong cell; -1: none is. */
 static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused, int wrong)
 {
-    bool on_source = corpus_has(corpus, SIDE_SOURCE);
     make_room(corpus);
     each_rows(corpus, close_row);
     CorpusRow row = judge_row(corpus);
@@ -447,9 +434,9 @@ static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused, int wr
         each_rows(corpus, take_back_row);
     if (row.is_kept && row.is_long) {
         int64_t limit = corpus->options.max_length;
-        row.cuts_source =
-            on_source && cut_row(&corpus->source, limit - source_specials(corpus, corpus->n));
-        row.cuts_target = whole_target(corpus, corpus->n) > limit;
+        const int64_t own = rows_length(&corpus->source, corpus->n);
+        row.cuts_source = cut_row(&corpus->source, own - (row.source - limit));
+        row.cuts_target = row.target > limit;
         row.cuts_source = row.cuts_source || longest_column(corpus, corpus->n) > limit;
         cut_columns(corpus, limit);
     }

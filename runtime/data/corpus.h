@@ -266,11 +266,9 @@ void corpus_clear(Corpus *corpus); /* removes all rows, and keeps their memory f
 
 /* The number of a row among all, by which its hidden tokens are drawn (hiding.h). */
 int64_t corpus_number(const Corpus *corpus, int64_t i);
-/* Tokens of row i in a batch, specials included: max_length at most; 0 for a side the kind
- * lacks. */
-int64_t corpus_source_length(const Corpus *corpus, int64_t i);
-/* Tokens of row i along a side, as the two above: of a further side, the positions of its columns.
- * A corpus without any side counts a row as one token. */
+/* Tokens of row i along a side in a batch, specials included: max_length at most; 0 for a side that
+ * the corpus lacks; of a side without a text, the positions of its columns. A corpus without any
+ * side counts a row as one token. */
 int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side);
 /* The last side that the corpus has, SIDE_TARGET at least. */
 int corpus_last_side(const Corpus *corpus);
@@ -284,8 +282,7 @@ const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side);
  * token at all gets the `end` of its vocabulary, since a batch has no empty rows. */
 TextFrame corpus_source_frame(const Vocabulary *vocab, CorpusKind kind);
 TextFrame corpus_target_frame(const Vocabulary *vocab, CorpusKind kind);
-TextEnds corpus_source_ends(const Corpus *corpus, int64_t i);  /* of row i */
-int64_t corpus_target_length(const Corpus *corpus, int64_t i); /* as corpus_source_length */
+TextEnds corpus_source_ends(const Corpus *corpus, int64_t i); /* of row i */
 /* Of targets: the token fed before their own tokens, and the one predicted after them. */
 TextEnds corpus_target_ends(const Corpus *corpus);
 /* How many tokens of row i are predicted, the end included, before a batch cuts the row to

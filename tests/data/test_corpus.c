@@ -200,8 +200,8 @@ static void test_pairs_for_training(void **state)
     expect_row(&c->target, 0, 1, (int32_t[]){6});
     expect_row(&c->source, 1, 3, (int32_t[]){4, 5, 6});
     expect_row(&c->target, 1, 3, (int32_t[]){5, 5, 5});
-    assert_int_equal(corpus_source_length(c, 1), 4);
-    assert_int_equal(corpus_target_length(c, 0), 2);
+    assert_int_equal(corpus_side_length(c, 1, SIDE_SOURCE), 4);
+    assert_int_equal(corpus_side_length(c, 0, SIDE_TARGET), 2);
     expect_message(&f->diags,
                    "2 of 6 sentence pairs have an empty side and are left out (the first on "
                    "line 2)");
@@ -223,7 +223,7 @@ static void test_pairs_for_evaluation(void **state)
     expect_row(&c->target, 2, 0, NULL);
     expect_row(&c->source, 3, 3, (int32_t[]){4, 5, 6});
     expect_row(&c->target, 4, 4, (int32_t[]){4, 4, 4, 4});
-    assert_int_equal(corpus_target_length(c, 4), 4);
+    assert_int_equal(corpus_side_length(c, 4, SIDE_TARGET), 4);
     expect_row(&c->source, 5, 3, (int32_t[]){4, 5, 6});
     expect_message(&f->diags,
                    "warning: 1 of 6 sources is longer than 4 tokens and cut (the first on line 4)");
@@ -241,22 +241,22 @@ static void test_one_side(void **state)
     CorpusOptions options = {.kind = CORPUS_SOURCES, .max_length = 3, .keep_all = true};
     Corpus *c = corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = text});
     expect_row(&c->source, 0, 2, (int32_t[]){4, 5});
-    assert_int_equal(corpus_source_length(c, 1), 1);
-    assert_int_equal(corpus_target_length(c, 0), 0);
+    assert_int_equal(corpus_side_length(c, 1, SIDE_SOURCE), 1);
+    assert_int_equal(corpus_side_length(c, 0, SIDE_TARGET), 0);
     corpus_free(c);
 
     options.kind = CORPUS_SENTENCES;
     c = corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = text});
     expect_row(&c->source, 0, 1, (int32_t[]){4});
-    assert_int_equal(corpus_source_length(c, 0), 3);
+    assert_int_equal(corpus_side_length(c, 0, SIDE_SOURCE), 3);
     corpus_free(c);
 
     options = (CorpusOptions){.kind = CORPUS_LINES};
     c = corpus_encode(&f->diags, f->words, &options, &(CorpusText){.source = text});
     assert_int_equal(c->n, 1);
     expect_row(&c->target, 0, 3, (int32_t[]){4, 5, 6});
-    assert_int_equal(corpus_source_length(c, 0), 0);
-    assert_int_equal(corpus_target_length(c, 0), 4);
+    assert_int_equal(corpus_side_length(c, 0, SIDE_SOURCE), 0);
+    assert_int_equal(corpus_side_length(c, 0, SIDE_TARGET), 4);
     corpus_free(c);
 }
 
