@@ -270,7 +270,8 @@ static const Option options[] = {
     {"weights", "FILE", FIELD(TrainCommand, o.weights), 0, NULL,
      "params to begin from: a run, or safetensors, by the model's weights block"},
     {"new", "PATTERN", FIELD(TrainCommand, o.fresh), 0, NULL,
-     "params that --weights may lack, such as 'encoder.layer.*.adapter'"},
+     "params that --weights may lack or have in another shape, such as 'encoder.layer.*.adapter',\n"
+     "or 'head' for other labels"},
     {"freeze", "PATTERN", FIELD(TrainCommand, o.freeze), 0, NULL,
      "params that do not train, such as 'encoder.layer.*.self'"},
     {"only", "PATTERN", FIELD(TrainCommand, o.only), 0, NULL,

@@ -104,6 +104,20 @@ static bool keep_file(Job *job, TextList *words, const char *word, const char *f
     return path != NULL;
 }
 
+/* The run's settings without the sizes of its vocabulary, unless they are given now. */
+static TextList without_sizes(Job *job, const TextList *all, const TextList *given)
+{
+    TextList kept = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        const size_t name = strcspn(all->data[i], "=");
+        const bool is_size = !strncmp(all->data[i], "vocab=", name + 1) ||
+                             !strncmp(all->data[i], "source_vocab=", name + 1);
+        if (!is_size || setting_value(given, arena_strndup(job->arena, all->data[i], name)))
+            vec_push(job->arena, kept, all->data[i]);
+    }
+    return kept;
+}
+
 /* "tfc train RUN --out NEW": a new run of RUN's model, settings and vocabulary that begins from
  * its params; an exit status. */
 static int begin_from(Job *job, TrainOptions *o)
@@ -121,7 +135,7 @@ static int begin_from(Job *job, TrainOptions *o)
     o->model = own.path;
     o->library = own.library;
     o->reach = own.reach;
-    o->settings = own.settings;
+    o->settings = o->vocab.spec ? without_sizes(job, &own.settings, &o->settings) : own.settings;
     if (!o->weights)
         o->weights = run;
     if (!o->vocab.spec && !o->prepared)

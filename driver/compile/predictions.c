@@ -34,7 +34,8 @@ static bool find_columns(Artifact *a)
     return a->columns.specs || /* they are there */
            (columns_of(a->job, a->session.model->module, &a->ports, &a->columns) &&
             read_labels(a) &&
-            (!a->vocab || columns_take_vocabulary(a->job, &a->columns, a->vocab)));
+            (!a->vocab ||
+             columns_take_vocabulary(a->job, a->session.model, &a->columns, a->vocab)));
 }
 
 /* The one text that predictions of records read has its own vocabulary: nothing inside reads

@@ -58,5 +58,5 @@ bool prepare_model_fit(Job *job, const TextList *settings, const Vocabulary *voc
     if (ok)
         column_words_pass(&begun, &model->columns);
     session_close(&session);
-    return ok && columns_take_vocabulary(job, &model->columns, vocab);
+    return ok && columns_take_vocabulary(job, session.model, &model->columns, vocab);
 }

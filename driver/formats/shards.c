@@ -31,12 +31,14 @@ static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, FileReach
             continue;
         Shard *shard = ARENA_NEW(arena, Shard);
         *shard = (Shard){file, tensor, shards->n_items};
-        if (map_has(&shards->index, tensor->name))
+        const Shard *before = shards_find(shards, tensor->name);
+        if (before && before->item == shard->item)
             return refuse(diags, arena, path,
                           arena_printf(arena, "the tensor '%s' is in another file of %s, too",
                                        tensor->name, shards->path));
         map_set(&shards->index, tensor->name, shard);
-        vec_push(arena, shards->names, tensor->name);
+        if (!before)
+            vec_push(arena, shards->names, tensor->name);
     }
     return true;
 }

@@ -6,7 +6,8 @@
  *                               {"weight_map": {"TENSOR": "FILE.safetensors", …}}
  *   FOLDER                      with one of these, by the name that published models give it
  *                               (shards_in)
- *   PATH,PATH…                  all of these together, as a model and its adapters
+ *   PATH,PATH…                  all of these together, as a model and its adapters; a tensor of
+ *                               several paths is that of the last
  *
  * Each is read where its links lead, but the files that an index names lie in its folder
  * (FileReach). */

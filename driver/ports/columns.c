@@ -339,7 +339,20 @@ static void settle_words(const DataColumns *columns, const Vocabulary *run)
     }
 }
 
-bool columns_take_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab)
+/* What to set for so many classes in place of `below`: "--set classes=3", or which constants it
+ * could be. */
+static const char *classes_setting(Arena *arena, const Model *model, int64_t below, int64_t size)
+{
+    const char *was = arena_printf(arena, "%" PRId64, below), *settings = "";
+    for (size_t i = 0; i < model->consts.count; i++)
+        if (!strcmp(model->consts.data[i].value, was))
+            settings = arena_printf(arena, "%s%s--set %s=%" PRId64, settings,
+                                    *settings ? " or " : "", model->consts.data[i].name, size);
+    return *settings ? settings : "--set gives the constant that says how many another value";
+}
+
+bool columns_take_vocabulary(Job *job, const Model *model, const DataColumns *columns,
+                             const Vocabulary *vocab)
 {
     bool ok = true;
     settle_words(columns, vocab);
@@ -359,10 +372,11 @@ bool columns_take_vocabulary(Job *job, const DataColumns *columns, const Vocabul
                             spec->vocab ? " of " : "", spec->vocab ? spec->input : "", size,
                             spec->input, spec->below)
                 : job_error(job,
-                            "`%s` has %" PRId64 " labels, and the model tells %" PRId64 " apart%s: "
-                            "--set gives the constant that says how many another value",
+                            "`%s` has %" PRId64 " labels, and the model tells %" PRId64
+                            " apart%s: %s",
                             spec->input, size, spec->below - spec->first,
-                            spec->first ? " besides the blank" : "");
+                            spec->first ? " besides the blank" : "",
+                            classes_setting(job->arena, model, spec->below, size + spec->first));
     }
     return ok;
 }

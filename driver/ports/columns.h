@@ -5,6 +5,7 @@
 
 #include "driver/ports/ports.h"
 #include "driver/job.h"
+#include "frontend/frontend.h"
 #include "runtime/decode/feed.h"
 
 /* The names of the model's inputs and dimensions that a batch sets. */
@@ -29,7 +30,8 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
  * labels (ColumnSpec.by_words), and special tokens around them if it has one that begins a source.
  * Checks the sizes of labels' lists and of the vocabulary against what the model tells apart, and
  * that there is a mask token where tokens are hidden. False after errors. */
-bool columns_take_vocabulary(Job *job, const DataColumns *columns, const Vocabulary *vocab);
+bool columns_take_vocabulary(Job *job, const Model *model, const DataColumns *columns,
+                             const Vocabulary *vocab);
 /* Whether column c is text that the run's vocabulary encodes. */
 bool column_is_shared_text(const DataColumns *columns, int c);
 /* Whether source, target or a column is such text. */

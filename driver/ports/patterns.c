@@ -108,6 +108,53 @@ bool patterns_check(Job *job, const char *option, const TextList *patterns, cons
     return true;
 }
 
+static bool is_named(const TextList *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!strcmp(names->data[i], name))
+            return true;
+    return false;
+}
+
+/* The shortest front of a name of `some`, "encoder.layer.1" of "encoder.layer.1.self.query", under
+ * which all names are among `some`. */
+static const char *shortest_front(Arena *arena, const TextList *all, const TextList *some,
+                                  const char *name)
+{
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        const size_t length = (size_t)(dot - name);
+        bool alone = true;
+        for (size_t i = 0; alone && i < all->count; i++)
+            alone = strncmp(all->data[i], name, length + 1) != 0 || is_named(some, all->data[i]);
+        if (alone)
+            return arena_strndup(arena, name, length);
+    }
+    return name;
+}
+
+const char *patterns_options(Arena *arena, const char *option, const TextList *all,
+                             const TextList *some)
+{
+    TextList fronts = {0};
+    const char *text = "";
+    for (size_t i = 0; i < some->count; i++) {
+        const char *front = shortest_front(arena, all, some, some->data[i]);
+        if (is_named(&fronts, front))
+            continue;
+        vec_push(arena, fronts, front);
+        text = arena_printf(arena, "%s%s--%s '%s'", text, *text ? " " : "", option, front);
+    }
+    return text;
+}
+
+TextList patterns_params(Job *job, const Module *module)
+{
+    TextList names = {0};
+    for (size_t i = 0; i < module->params.count; i++)
+        vec_push(job->arena, names, module->params.data[i]->name);
+    return names;
+}
+
 void patterns_freeze(const TextList *patterns, const TextList *only, Module *module)
 {
     for (size_t i = 0; i < module->params.count; i++) {

@@ -13,6 +13,12 @@ bool patterns_meet(const TextList *patterns, const char *name);
 /* Checks that each pattern, up to a "=", matches a param of the module. False after an error, which
  * names the option and the first pattern that matches none. */
 bool patterns_check(Job *job, const char *option, const TextList *patterns, const Module *module);
+/* The options that match all of `some` and no other of `all`, names of params: each pattern is the
+ * shortest front that does so, "--new 'encoder' --new 'head.bias'". In the arena. */
+const char *patterns_options(Arena *arena, const char *option, const TextList *all,
+                             const TextList *some);
+/* The names of the params of a module, in the job's arena. */
+TextList patterns_params(Job *job, const Module *module);
 /* Freezes the trained params that one of `patterns` matches and, unless `only` is empty, those that
  * none of `only` matches. */
 void patterns_freeze(const TextList *patterns, const TextList *only, Module *module);

@@ -3,6 +3,8 @@
 #include "driver/run/column_words.h"
 
 #include "base/file.h"
+#include "driver/ports/label_params.h"
+#include "driver/ports/patterns.h"
 #include "driver/run/own_vocabularies.h"
 
 #include <string.h>
@@ -156,7 +158,69 @@ bool column_words_read(Job *job, const char *folder, const RunRecord *record,
     return true;
 }
 
-bool column_words_keep(Job *job, const char *folder, const DataColumns *columns)
+/* The first label that the list lacks; NULL: none. */
+static const char *other_label(const Labels *labels, const Labels *list)
+{
+    for (size_t i = 0; i < labels->words.count; i++) {
+        const char *word = labels->words.data[i];
+        if (labels_find(list, word, strlen(word)) < 0)
+            return word;
+    }
+    return NULL;
+}
+
+static bool meets_all(const TextList *patterns, const TextList *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!patterns_meet(patterns, names->data[i]))
+            return false;
+    return names->count > 0;
+}
+
+/* What begins with the params of another list of labels. */
+static bool refuse_labels(Job *job, const char *path, const ColumnSpec *spec, const Labels *was,
+                          const Module *module, const TextList *head)
+{
+    const TextList all = patterns_params(job, module);
+    const size_t n = spec->labels->words.count;
+    const char *begin = "";
+    if (head->count)
+        begin = arena_printf(
+            job->arena, ": %s begins with new ones for the %zu labels of the data%s",
+            patterns_options(job->arena, "new", &all, head), n,
+            n == was->words.count
+                ? ""
+                : ", and --set gives the constant that says how many the model tells apart");
+    return job_error(
+        job, "'%s' is none of the labels of `%s` in %s, for which the params were learned%s",
+        other_label(spec->labels, was), spec->input, path, begin);
+}
+
+/* The labels of a column of the data, or those of the run in `path`. */
+static bool settle_labels(Job *job, const char *path, const Op *input, ColumnSpec *spec,
+                          const Labels *was, NewParams *new)
+{
+    const Module *module = new->module;
+    const TextList head = ports_label_params(module, input);
+    const bool differ =
+        other_label(spec->labels, was) || spec->labels->words.count != was->words.count;
+    if (!meets_all(new->fresh, &head)) {
+        if (other_label(spec->labels, was))
+            return refuse_labels(job, path, spec, was, module, &head);
+        spec->labels = was;
+        return true;
+    }
+    for (size_t i = 0; differ && i < head.count; i++)
+        vec_push(job->arena, new->anew, head.data[i]);
+    if (differ)
+        diag_remark(&job->diags, (Loc){0},
+                    "the %zu labels of `%s` are those of the data, not the %zu of %s",
+                    spec->labels->words.count, spec->input, was->words.count, path);
+    return true;
+}
+
+bool column_words_keep(Job *job, const char *folder, const ModelPorts *ports,
+                       const DataColumns *columns, NewParams *new)
 {
     for (int c = 0; c < columns->n; c++) {
         ColumnSpec *spec = &columns->specs[c];
@@ -164,21 +228,11 @@ bool column_words_keep(Job *job, const char *folder, const DataColumns *columns)
             !(spec->vocab = own_vocabulary_read(job, folder, NULL, spec)))
             return false;
         const char *path = file_in(job->arena, folder, column_words_file(job->arena, spec));
-        const Labels *was =
-            spec->labels && file_exists(path) ? read_list(job, spec, folder, path, 0) : NULL;
         if (!spec->labels || !file_exists(path))
             continue;
-        for (size_t i = 0; was && i < spec->labels->words.count; i++) {
-            const char *word = spec->labels->words.data[i];
-            if (labels_find(was, word, strlen(word)) < 0)
-                return job_error(job,
-                                 "'%s' is none of the labels of `%s` in %s: params learned for "
-                                 "other labels do not fit these",
-                                 word, spec->input, path);
-        }
-        if (!was)
+        const Labels *was = read_list(job, spec, folder, path, 0);
+        if (!was || !settle_labels(job, path, ports->columns[c], spec, was, new))
             return false;
-        spec->labels = was;
     }
     return true;
 }

@@ -24,9 +24,22 @@ const char *column_words_file(Arena *arena, const ColumnSpec *spec);
  * list: false after an error. */
 bool column_words_are_counted(const DataColumns *columns, int c);
 bool column_words_check_cells(Diagnostics *diags, const ColumnSpec *spec, const Lines *cells);
-/* The words of a training that begins with a run's params become those of the run. False after an
- * error: a label that the run's list lacks. */
-bool column_words_keep(Job *job, const char *folder, const DataColumns *columns);
+/* NewParams: params of a training that begins with a run's.
+ *   module  that they belong to
+ *   fresh   patterns (patterns.h) of those that the run may lack
+ *   anew    gets the names of those that were learned for other labels */
+typedef struct NewParams {
+    const Module *module;
+    const TextList *fresh;
+    TextList anew;
+} NewParams;
+
+/* The words of a training that begins with a run's params become those of the run; but labels stay
+ * those of the data if `fresh` meets all params that hold something of each label
+ * (label_params.h): these are added to `anew`, with a note, if the run has another list. False
+ * after an error: a label that the run's list lacks. */
+bool column_words_keep(Job *job, const char *folder, const ModelPorts *ports,
+                       const DataColumns *columns, NewParams *new);
 /* Sets the constants `INPUT_vocab` of the model to the sizes of texts' own vocabularies. */
 void column_words_set_sizes(Job *job, const DataColumns *columns, SessionOptions *session);
 /* Gives the columns of the same model, read again, the same words. */

@@ -94,7 +94,7 @@ static bool open_run(Job *job, const RunSource *source, RunFolder *run)
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
     return open_model(job, source, &options, run) && check_kind(job, run) &&
            open_columns(job, run) && column_words_read(job, path, &record, &run->columns) &&
-           columns_take_vocabulary(job, &run->columns, run->vocab);
+           columns_take_vocabulary(job, run->session.model, &run->columns, run->vocab);
 }
 
 /* A model's file with weights and vocabulary beside it. */
@@ -117,7 +117,7 @@ static bool open_parts(Job *job, const RunSource *source, RunFolder *run)
     vocab_set_stream(run->vocab, run->kind == CORPUS_STREAM);
     return open_columns(job, run) &&
            column_words_make(job, options.reach.folder, &ports, &run->columns, NULL, 0, NULL) &&
-           columns_take_vocabulary(job, &run->columns, run->vocab);
+           columns_take_vocabulary(job, run->session.model, &run->columns, run->vocab);
 }
 
 static bool open_one(Job *job, const RunSource *source, RunFolder *run)

@@ -76,8 +76,10 @@ static bool has_all_own(const WeightNames *names)
 const WeightMap *weight_names_map(const WeightNames *names, const char *param)
 {
     const WeightMap *map = weight_map(names->model, param);
-    const bool own = is_own(names, shards_find(names->shards, param)) || has_all_own(names);
-    return own ? NULL : map;
+    const Shard *own = shards_find(names->shards, param),
+                *published = map ? find_parts(names, map) : NULL;
+    const bool is_last = is_own(names, own) && (!published || published->item < own->item);
+    return is_last || has_all_own(names) ? NULL : map;
 }
 
 /* ---- deciding ---- */
@@ -142,17 +144,6 @@ static bool decide_item(Job *job, const Shards *shards, int item, const Evidence
     return true;
 }
 
-/* A param that is in a file under its own name is in no other under published names. */
-static bool check_once(Job *job, const WeightNames *names, const char *param)
-{
-    const WeightMap *map = weight_map(names->model, param);
-    const Shard *own = shards_find(names->shards, param);
-    const Shard *published = map && is_own(names, own) ? find_parts(names, map) : NULL;
-    return !published ||
-           job_error(job, "the param '%s' is in %s, and in %s as '%s': leave one out", param,
-                     own->file->path, published->file->path, published->tensor->name);
-}
-
 bool weight_names_decide(Job *job, const Model *model, const Shards *shards, WeightNames *names)
 {
     const size_t n = (size_t)shards->n_items + 1;
@@ -166,7 +157,5 @@ bool weight_names_decide(Job *job, const Model *model, const Shards *shards, Wei
     for (int k = 0; k < shards->n_items; k++)
         ok = decide_item(job, shards, k, &evidence[k], &own[k]) && ok;
     names->own = own;
-    for (size_t i = 0; ok && i < module->params.count; i++)
-        ok = check_once(job, names, module->params.data[i]->name);
     return ok;
 }

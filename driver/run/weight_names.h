@@ -8,7 +8,8 @@
  *   what its mark says, if neither tells: files of own names that tfc writes have a mark
  *   published names  without a mark
  *
- * and is refused if it has both. A param that the weights block does not mention is read by its own
+ * and is refused if it has both. A param that two files have, by whatever names, is that of the
+ * last. A param that the weights block does not mention is read by its own
  * name from either. */
 #ifndef DRIVER_RUN_WEIGHT_NAMES_H
 #define DRIVER_RUN_WEIGHT_NAMES_H
@@ -24,8 +25,7 @@ typedef struct WeightNames {
     const bool *own;
 } WeightNames;
 
-/* False after an error that names a tensor of either kind: a file has both, or two files have one
- * param, each by another name. */
+/* False after an error that names a tensor of either kind: a file has both. */
 bool weight_names_decide(Job *job, const Model *model, const Shards *shards, WeightNames *names);
 /* The map by which a param is read, from tensors of published names (weight_names_find); NULL: it
  * is read by its own name. */

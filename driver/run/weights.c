@@ -117,6 +117,137 @@ static bool load_param(Job *job, const WeightNames *names, const WeightMap *map,
     return ok;
 }
 
+/* ---- other shapes ---- */
+
+/* Whether a param could be read as load_param does: each tensor that is there has its shape. *any:
+ * one is there. */
+static bool param_fits(Job *job, const WeightNames *names, const StoreTensor *param,
+                       const WeightMap *map, bool *any)
+{
+    Job quiet = job_quiet(job, job->arena);
+    const WeightMap own = whole_map(job->arena, param, param->name);
+    bool fits = true;
+    *any = false;
+    for (int p = 0; p < (map ? map->n_parts : 1); p++) {
+        const WeightPart *part = &(map ? map : &own)->parts[p];
+        const Shard *from =
+            map ? weight_names_find(names, part) : weight_names_own(names, param->name);
+        *any = *any || from;
+        fits = fits && (!from || part_fits(&quiet, part, from, param));
+    }
+    return fits;
+}
+
+/* The map of a param that had a row for each token along the axis before the vocabulary grew. */
+static WeightMap *map_before(Arena *arena, const WeightMap *map, const GrownRows *grown, int axis)
+{
+    WeightMap *before = ARENA_NEW(arena, WeightMap);
+    *before = *map;
+    before->parts = ARENA_ARRAY(arena, WeightPart, map->n_parts);
+    for (int p = 0; p < map->n_parts; p++) {
+        WeightPart *part = &before->parts[p];
+        *part = map->parts[p];
+        for (int i = 0; i < part->rank; i++)
+            if (part->axes[i].ours == axis && part->axes[i].size == grown->now)
+                part->axes[i].size = grown->before;
+    }
+    return before;
+}
+
+/* Reads a param of which the checkpoint has fewer rows. *is: it is one. False after an error. */
+static bool load_grown(Job *job, const WeightNames *names, const GrownRows *grown,
+                       StoreTensor *param, Missing *missing, bool *is)
+{
+    const WeightMap *map = weight_names_map(names, param->name);
+    *is = false;
+    for (int axis = 0; grown->was && axis < param->rank && !*is; axis++) {
+        if (param->dims[axis] != grown->now)
+            continue;
+        StoreTensor before = grown_before(grown, param, axis);
+        const WeightMap *was = map ? map_before(job->arena, map, grown, axis) : NULL;
+        if (!param_fits(job, names, &before, was, is) || !*is) {
+            *is = false;
+            continue;
+        }
+        Arena *scratch = arena_scratch(job->arena);
+        before.data = ARENA_ARRAY(scratch, double, before.count); /* no element is larger */
+        const bool ok = load_param(job, names, was, &before, missing);
+        if (ok)
+            grown_fill(grown, &before, axis, param);
+        arena_free(scratch);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* Misfits: names of params that do not come from a checkpoint as it has them, for the notes. */
+typedef struct Misfits {
+    Names anew, grown;
+} Misfits;
+
+static bool is_among(const Names *names, const char *name)
+{
+    for (size_t i = 0; names && i < names->count; i++)
+        if (!strcmp(names->data[i], name))
+            return true;
+    return false;
+}
+
+/* Fills a param as `how` says. */
+static bool load_as(Job *job, const WeightNames *names, const WeightsLoad *how, StoreTensor *param,
+                    Missing *missing, Misfits *misfits)
+{
+    const WeightMap *map = weight_names_map(names, param->name);
+    Missing allowed = missing_new(job);
+    const bool is_fresh = how->fresh && patterns_meet(how->fresh, param->name);
+    bool any = false, is_grown = false;
+    if (is_among(how->anew, param->name) ||
+        (is_fresh && !param_fits(job, names, param, map, &any))) {
+        vec_push(job->arena, misfits->anew, param->name);
+        return true;
+    }
+    for (int g = 0; g < how->n_grown && param->data && !is_grown; g++)
+        if (!param_fits(job, names, param, map, &any) &&
+            !load_grown(job, names, &how->grown[g], param, missing, &is_grown))
+            return false;
+    if (is_grown)
+        vec_push(job->arena, misfits->grown, param->name);
+    return is_grown || load_param(job, names, map, param, is_fresh ? &allowed : missing);
+}
+
+/* "a, b and 3 more". */
+static const char *few_names(Arena *arena, const Names *names)
+{
+    enum { FEW = 4 };
+    const char *text = "";
+    for (size_t i = 0; i < names->count && i < FEW; i++)
+        text = arena_printf(arena, "%s%s%s", text, i ? ", " : "", names->data[i]);
+    return names->count <= FEW ? text
+                               : arena_printf(arena, "%s and %zu more", text, names->count - FEW);
+}
+
+static void note_misfits(Job *job, const Shards *shards, const WeightsLoad *how,
+                         const Misfits *misfits)
+{
+    if (misfits->anew.count)
+        diag_remark(&job->diags, (Loc){0},
+                    "%s begin%s with the model's initial values, not with those of %s",
+                    few_names(job->arena, &misfits->anew), misfits->anew.count == 1 ? "s" : "",
+                    shards->path);
+    for (int g = 0; g < how->n_grown && misfits->grown.count; g++) {
+        int32_t fresh = 0;
+        for (int32_t id = 0; how->grown[g].was && id < how->grown[g].now; id++)
+            fresh += how->grown[g].was[id] < 0;
+        if (fresh)
+            diag_remark(
+                &job->diags, (Loc){0},
+                "%d of the %d tokens are new: their rows of %s begin with the mean of those that %s has",
+                (int)fresh, (int)how->grown[g].now, few_names(job->arena, &misfits->grown),
+                shards->path);
+    }
+}
+
 /* ---- what is missing ---- */
 
 /* A tensor whose name ends as the missing one does, or the reverse: "model.x" for "x". */
@@ -150,48 +281,14 @@ static Names free_names(Job *job, const Shards *shards, const Missing *missing)
     return names;
 }
 
-static bool is_missing(const Missing *missing, const char *param)
-{
-    for (size_t i = 0; i < missing->params.count; i++)
-        if (!strcmp(missing->params.data[i], param))
-            return true;
-    return false;
-}
-
-/* The shortest front of a missing param's name, "encoder.layer.1" of "encoder.layer.1.self.query",
- * under which all params of the store are missing. */
-static const char *missing_front(Job *job, Store *store, const Missing *missing, const char *param)
-{
-    for (const char *dot = strchr(param, '.'); dot; dot = strchr(dot + 1, '.')) {
-        const size_t length = (size_t)(dot - param);
-        bool all = true;
-        for (int64_t i = 0; all && i < store_count(store); i++) {
-            const StoreTensor *other = store_at(store, i);
-            all = !store_is_param(other) || strncmp(other->name, param, length + 1) ||
-                  is_missing(missing, other->name);
-        }
-        if (all)
-            return arena_strndup(job->arena, param, length);
-    }
-    return param;
-}
-
-/* "--new 'encoder.layer.1' --new 'decoder.layer.1'": what allows all that is missing. */
+/* The options that allow all that is missing. */
 static const char *new_options(Job *job, Store *store, const Missing *missing)
 {
-    Names fronts = {0};
-    const char *all = "";
-    for (size_t i = 0; i < missing->params.count; i++) {
-        const char *front = missing_front(job, store, missing, missing->params.data[i]);
-        bool told = false;
-        for (size_t k = 0; k < fronts.count; k++)
-            told = told || !strcmp(fronts.data[k], front);
-        if (told)
-            continue;
-        vec_push(job->arena, fronts, front);
-        all = arena_printf(job->arena, "%s%s--new '%s'", all, *all ? " " : "", front);
-    }
-    return all;
+    Names all = {0};
+    for (int64_t i = 0; i < store_count(store); i++)
+        if (store_is_param(store_at(store, i)))
+            vec_push(job->arena, all, store_at(store, i)->name);
+    return patterns_options(job->arena, "new", &all, &missing->params);
 }
 
 /* `store` NULL: nothing may be missing. */
@@ -263,11 +360,22 @@ static int64_t other_rows(const StTensor *tensor, const StoreTensor *param, int6
 }
 
 /* Behind errors of tensors that do not fit: whether it is the vocabulary that does not. */
-static void note_vocabulary(Job *job, const WeightNames *names, Store *store)
+static void note_vocabulary(Job *job, const WeightNames *names, const WeightsLoad *how,
+                            Store *store)
 {
     const Model *model = names->model;
     const ModelPorts ports = ports_of(model->module);
-    const int64_t sides[] = {ports.vocab, ports_vocabulary(model->module, &ports, ports.source)};
+    const GrownRows *other = how->n_grown ? &how->grown[0] : NULL;
+    const int64_t sides[] = {other ? other->now : ports.vocab,
+                             ports_vocabulary(model->module, &ports, ports.source)};
+    const char *lacks =
+        other && other->lacks
+            ? arena_printf(
+                  job->arena,
+                  "; rows are kept where tokens are added to those of the run, and '%s' is "
+                  "not among these",
+                  other->lacks)
+            : "";
     for (int k = 0; k < 2; k++)
         for (int64_t i = 0; sides[k] && i < store_count(store); i++) {
             const StoreTensor *param = store_at(store, i);
@@ -277,8 +385,8 @@ static void note_vocabulary(Job *job, const WeightNames *names, Store *store)
                 continue;
             diag_note(
                 &job->diags, (Loc){0},
-                "the vocabulary has %lld tokens, and that of the weights %lld: give theirs by --vocab, the folder of their run or a file",
-                (long long)sides[k], (long long)rows);
+                "the vocabulary has %lld tokens, and that of the weights %lld: give theirs by --vocab, the folder of their run or a file%s",
+                (long long)sides[k], (long long)rows, lacks);
             return;
         }
 }
@@ -286,7 +394,10 @@ static void note_vocabulary(Job *job, const WeightNames *names, Store *store)
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how)
 {
-    const TextList *fresh = how ? how->fresh : NULL;
+    const WeightsLoad plain = {0};
+    how = how ? how : &plain;
+    const TextList *fresh = how->fresh;
+    Misfits misfits = {0};
     if (!(path = resolve_runs(job, path)))
         return false;
     Shards *shards = shards_open_within(&job->diags, job->arena, job_reach(job, NULL), path);
@@ -301,18 +412,17 @@ bool weights_load(Job *job, const Model *model, Store *store, const char *path,
     int wrong = 0;
     for (int64_t i = 0; i < store_count(store) && wrong < 5; i++) {
         StoreTensor *param = store_at(store, i);
-        Missing allowed = missing_new(job);
-        Missing *lacks = fresh && patterns_meet(fresh, param->name) ? &allowed : &missing;
         if (store_is_param(param))
-            wrong +=
-                !load_param(job, &names, weight_names_map(&names, param->name), param, lacks) ||
-                (param->data && /* while caches have it */
-                 !checkpoint_check_tensor(&job->diags, path, param));
+            wrong += !load_as(job, &names, how, param, &missing, &misfits) ||
+                     (param->data && /* while caches have it */
+                      !checkpoint_check_tensor(&job->diags, path, param));
     }
     if (wrong)
-        note_vocabulary(job, &names, store);
+        note_vocabulary(job, &names, how, store);
     bool ok = report_missing(job, shards, fresh ? store : NULL, &missing) && !wrong;
-    if (ok && how && how->unused)
+    if (ok)
+        note_misfits(job, shards, how, &misfits);
+    if (ok && how->unused)
         *how->unused = free_names(job, shards, &missing);
     shards_close(shards);
     store_changed(store);

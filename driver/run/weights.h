@@ -5,23 +5,30 @@
 
 #include "driver/session/session.h"
 #include "driver/formats/shards.h"
+#include "driver/run/grown_rows.h"
 #include "driver/run/weight_names.h"
 
 /* Fills those tensors of the store that have memory with the initial values that the model
  * declares: constants, random numbers of the seed, or arrays of the files that the model names.
  * False after errors. */
 bool weights_initialise(Job *job, const Model *model, Store *store, uint64_t seed);
-/* WeightsLoad: what may be missing in a checkpoint, and what is left over.
- *   fresh    patterns (patterns.h) of params that may be missing, and then keep their values; NULL:
- *            none
+/* WeightsLoad: what of a checkpoint need not fit the model, and what is left over.
+ *   fresh    patterns (patterns.h) of params that may be missing or have another shape, and then
+ *            keep their values; NULL: none
+ *   anew     names of params that keep their values in any case; NULL: none
+ *   grown    of vocabularies that have more tokens than those of the checkpoint: one of each size;
+ *            n_grown of them
  *   unused   gets the names of tensors that no param takes; NULL: not wanted */
 typedef struct WeightsLoad {
-    const TextList *fresh;
+    const TextList *fresh, *anew;
+    const GrownRows *grown;
+    int n_grown;
     TextList *unused;
 } WeightsLoad;
 /* Fills every param of the store (trained, frozen, state) from a checkpoint: files of weights
  * (driver/formats/shards.h) or the folder of a run. The tensor of a param has the name in the
  * model's weights block, or the param's own (weight_names.h). `how` NULL: as {0}.
+ * Notes tell which params keep their values though the checkpoint has them, and which have grown.
  * False after errors. One message lists all missing tensors, but those of params after the fifth
  * that does not fit are not looked for. A param without data (store_defer) is not filled: its
  * tensor is compared with its shape, and read once to see that its values are finite. */

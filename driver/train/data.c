@@ -48,6 +48,7 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
         return false;
     const Module *module = t->session.model->module;
     t->ports = ports_of(module);
+    t->params_new = (NewParams){.module = module, .fresh = &options->fresh};
     bool has_tokens = t->ports.source || t->ports.target;
     bool ok =
         t->session.model->has_loss ||
@@ -339,6 +340,27 @@ static Vocabulary *vocabulary_of_texts(Training *t)
                          : vocab_empty(&t->job->diags, t->job->arena);
 }
 
+/* The vocabulary of a training that begins with a run's params may have more tokens than the run's.
+ * False after an error: the run's cannot be read. */
+static bool compare_vocabularies(Training *t)
+{
+    const TrainOptions *o = t->options;
+    RunRecord record;
+    if (!o->weights || !is_run_folder(o->weights) || vocab_is_empty(t->vocab))
+        return true;
+    const Vocabulary *was = run_record_read(t->job, o->weights, &record)
+                                ? vocabulary_of_run(t->job, o->weights, &record)
+                                : NULL;
+    if (!was)
+        return false;
+    const Vocabulary *sides[2][2] = {{was, t->vocab}, {vocab_source(was), vocab_source(t->vocab)}};
+    for (int k = 0; k < 2; k++)
+        if (vocab_size(sides[k][0]) != vocab_size(sides[k][1]) &&
+            (!k || vocab_size(sides[1][1]) != vocab_size(sides[0][1])))
+            t->grown[t->n_grown++] = grown_rows(t->job->arena, sides[k][0], sides[k][1]);
+    return true;
+}
+
 static bool make_vocabulary(Training *t)
 {
     const TrainOptions *o = t->options;
@@ -355,7 +377,9 @@ static bool make_vocabulary(Training *t)
                       : column_words_make(t->job, o->reach.folder, &t->ports, &t->columns,
                                           t->text.columns, o->line_limit, o->vocab.normalize)) ||
             (o->weights && is_run_folder(o->weights) &&
-             !column_words_keep(t->job, o->weights, &t->columns)))
+             !column_words_keep(t->job, o->weights, &t->ports, &t->columns, &t->params_new)))
+            return false;
+        if (t->vocab && !compare_vocabularies(t))
             return false;
     }
     if (t->vocab)
@@ -375,7 +399,7 @@ static bool open_model(Training *t)
     if (!columns_of(t->job, t->session.model->module, &t->ports, &t->columns))
         return false;
     column_words_pass(&begun, &t->columns);
-    return columns_take_vocabulary(t->job, &t->columns, t->vocab);
+    return columns_take_vocabulary(t->job, t->session.model, &t->columns, t->vocab);
 }
 
 /* Windows of a stream are no longer than a batch. */

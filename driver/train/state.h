@@ -5,7 +5,9 @@
 #include "base/file.h"
 #include "driver/corpus/table_files.h"
 #include "driver/corpus/text_files.h"
+#include "driver/run/column_words.h"
 #include "driver/run/folder.h"
+#include "driver/run/grown_rows.h"
 #include "driver/run/inference.h"
 #include "driver/run/prediction_measures.h"
 #include "runtime/data/prepared.h"
@@ -72,12 +74,17 @@ typedef struct BestOption {
     const TrainMeasure *measure;
 } BestOption;
 
+/* Training: params_new and grown: what the params of --weights need not fit, once the vocabulary is
+ * there. */
 typedef struct Training {
     Job *job;
     const TrainOptions *options;
     ModelPorts ports;
     Vocabulary *vocab;
     DataColumns columns;
+    NewParams params_new;
+    GrownRows grown[2]; /* of targets and sources, n_grown of them */
+    int n_grown;
     TableFields fields; /* that are read, of a table */
     CorpusText text;
     Corpus *corpus;

@@ -271,10 +271,11 @@ static bool begin_params(Training *t)
 {
     const TrainOptions *o = t->options;
     const Model *model = t->session.model;
+    const WeightsLoad how = {
+        .fresh = &o->fresh, .anew = &t->params_new.anew, .grown = t->grown, .n_grown = t->n_grown};
     return weights_initialise(t->job, model, t->store, (uint64_t)o->seed) &&
            (!o->weights || (patterns_check(t->job, "new", &o->fresh, model->module) &&
-                            weights_load(t->job, model, t->store, o->weights,
-                                         &(WeightsLoad){.fresh = &o->fresh})));
+                            weights_load(t->job, model, t->store, o->weights, &how)));
 }
 
 /* A folder that is gone on with keeps its model unless that has changed. */

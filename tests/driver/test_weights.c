@@ -239,12 +239,34 @@ static void does_not_fit(void **state)
     assert_non_null(strstr(text, "there is no part 4 … 7 of its axis 0"));
 }
 
+/* Two rows become three: a new one between them, the mean. */
+static void grown_vocabulary(void **state)
+{
+    Fixture *f = *state;
+    StTensor tensors[TENSORS];
+    make_tensors(f, tensors);
+    tensors[2] = numbers(f, "t", 300, 2, (int64_t[]){2, 4});
+    assert_true(open_model(f, weights_map));
+    const char *path = write_checkpoint(f, tensors, TENSORS);
+    const GrownRows grown = {.before = 2, .now = 3, .was = (int32_t[]){0, -1, 1}};
+    const WeightsLoad how = {.grown = &grown, .n_grown = 1};
+    assert_true(weights_load(&f->job, f->session.model, f->store, path, &how));
+    for (int i = 0; i < 4; i++) {
+        assert_true(element(f, "turned", i * 3) == 300 + i);
+        assert_true(element(f, "turned", i * 3 + 1) == 302 + i);
+        assert_true(element(f, "turned", i * 3 + 2) == 304 + i);
+    }
+    assert_true(element(f, "cube", (1 * 3 + 2) * 4 + 3) == 500 + (2 * 4 + 3) * 2 + 1);
+    assert_non_null(strstr(told(f), "1 of the 3 tokens are new: their rows of turned begin"));
+    assert_false(weights_load(&f->job, f->session.model, f->store, path, NULL));
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_weights_case, close_weights_case)
     const struct CMUnitTest tests[] = {
-        CASE(forms),           CASE(unequal),       CASE(large_parts),
-        CASE(there_and_back),  CASE(without_front), CASE(export_refuses),
-        CASE(differing_twins), CASE(missing),       CASE(does_not_fit)};
+        CASE(forms),         CASE(unequal),         CASE(large_parts),     CASE(there_and_back),
+        CASE(without_front), CASE(export_refuses),  CASE(differing_twins), CASE(missing),
+        CASE(does_not_fit),  CASE(grown_vocabulary)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
