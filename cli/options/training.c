@@ -258,8 +258,30 @@ static char **join_words(Job *job, const char *file, const TextList *recorded, c
     return words;
 }
 
+/* Whether all that is given of an option is what the run began with, in the same order: a command
+ * may be repeated. */
+static bool repeats_option(Job *job, const char *name, const Arguments *now,
+                           const TextList *recorded)
+{
+    TextList was = {0};
+    size_t n = 0;
+    for (size_t i = 0; i + 1 < recorded->count; i++)
+        if (!strncmp(recorded->data[i], "--", 2) && !strcmp(recorded->data[i] + 2, name))
+            vec_push(job->arena, was, recorded->data[i + 1]);
+    for (size_t i = 0; i < now->given.count; i++) {
+        const GivenOption *given = &now->given.data[i];
+        if (strcmp(given->option->name, name) != 0)
+            continue;
+        const char *value = absolute_value(job, given->option, given->value);
+        if (!value || n == was.count || strcmp(was.data[n++], value) != 0)
+            return false;
+    }
+    return !n || n == was.count;
+}
+
 /* What a training that goes on cannot change; 0 if nothing of it is given. */
-static int check_kept(const TrainOptions *now, const RunRecord *record)
+static int check_kept(Job *job, const TrainOptions *now, const Arguments *arguments,
+                      const RunRecord *record)
 {
     const char *vocab = word_value(&record->arguments, "--vocab");
     if (now->vocab.source || now->vocab.tokens.count || now->vocab.normalize)
@@ -267,15 +289,14 @@ static int check_kept(const TrainOptions *now, const RunRecord *record)
                                now->vocab.source         ? "--source-vocab"
                                : now->vocab.tokens.count ? "--token"
                                                          : "--normalize");
-    if (now->mix.count)
-        return cli_usage_error(
-            "a run keeps the texts that it began with, those of --mix, too: leave --mix out");
+    if (!repeats_option(job, "mix", arguments, &record->arguments))
+        return cli_usage_error("a run keeps the texts that it began with, those of --mix, too: "
+                               "give these --mix again, or leave them out");
     if (now->vocab.spec && vocab && strcmp(now->vocab.spec, vocab))
         return cli_usage_error("the vocabulary of a run stays: %s began with --vocab %s, "
                                "not %s; leave the option out",
                                now->out, vocab, now->vocab.spec);
-    const char *weights = word_value(&record->arguments, "--weights");
-    if (now->weights && (!weights || strcmp(now->weights, weights)))
+    if (!repeats_option(job, "weights", arguments, &record->arguments))
         return cli_usage_error("%s goes on from its own checkpoint: leave --weights out", now->out);
     return 0;
 }
@@ -333,7 +354,9 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
         return EXIT_INPUT;
     }
     bool goes_on = run_can_resume(job, now.out);
-    int n, status = job->diags.errors ? EXIT_INPUT : goes_on ? check_kept(&now, record) : 0;
+    int n, status = job->diags.errors ? EXIT_INPUT
+                    : goes_on         ? check_kept(job, &now, arguments, record)
+                                      : 0;
     if (status)
         return status;
     char **words =

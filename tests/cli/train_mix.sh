@@ -47,5 +47,6 @@ mix 1 "none.tsv" none.tsv:1
 mix 1 "train.src:1" train.src:1
 : >empty.tsv
 mix 1 "empty.tsv" empty.tsv:1
-refuses 2 "leave --mix out" "$tfc" train mixed --resume --steps 300 --mix same.tsv:2
+(cd elsewhere && "$tfc" train ../mixed --resume --steps 201 --mix ../same.tsv:0.5 2>../err.txt) || fail "the same --mix: $(cat err.txt)"
+refuses 2 "give these --mix again, or leave them out" "$tfc" train mixed --resume --steps 300 --mix same.tsv:2
 echo "train --mix: learned, recorded, gone on with"
