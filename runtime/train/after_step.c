@@ -61,6 +61,24 @@ static bool validate(Trainer *t, TrainReport *report)
     return true;
 }
 
+/* Whether a validation has the figure that selects the best checkpoint, or an earlier one had it.
+ * False after an error. */
+static bool check_figure(Trainer *t, const TrainReport *report)
+{
+    const TrainBest *best = &t->settings->best;
+    if (!report->validated || t->state->best_step || t->state->bad ||
+        !isnan(train_best_of(best, &report->figures)))
+        return true;
+    diag_error(
+        t->diags, (Loc){0},
+        "--best %s: the %s of this validation is undefined, so that no checkpoint is the "
+        "best (such as where all predictions, or all that is right, are the same, or nothing "
+        "is marked); tfc train %s --resume --best loss continues from step %" PRId64,
+        best->by ? best->by : train_best_measure(best)->name, train_best_measure(best)->title,
+        t->settings->folder, t->state->step);
+    return false;
+}
+
 static bool save_as(Trainer *t, Arena *arena, const char *path)
 {
     const Split *split = t->programs->split;
@@ -208,7 +226,7 @@ bool trainer_after_step(Trainer *t, bool last)
         return false;
     bool due = validates || last || is_due(step, s->report_every);
     t->hooks->report(t->hooks->user, &report, due);
-    return !due || log_report(t, &report);
+    return (!due || log_report(t, &report)) && check_figure(t, &report);
 }
 
 bool trainer_log_rest(Trainer *t)

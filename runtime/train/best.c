@@ -62,14 +62,14 @@ const char *train_best_text(Arena *arena, const char *text, const TrainMeasure *
     return text ? arena_printf(arena, "%s:%s", text, measure->name) : measure->name;
 }
 
-static const TrainMeasure *measure_of(const TrainBest *best)
+const TrainMeasure *train_best_measure(const TrainBest *best)
 {
     return best->measure ? best->measure : &train_measures[MEASURE_loss];
 }
 
 uint64_t train_best_hash(const TrainBest *best)
 {
-    return hash_string(HASH_SEED, best->by ? best->by : measure_of(best)->name);
+    return hash_string(HASH_SEED, best->by ? best->by : train_best_measure(best)->name);
 }
 
 static void set_judge(const TrainBest *best, TrainState *state)
@@ -86,11 +86,11 @@ void train_judge_begin(const TrainBest *best, TrainState *state)
 
 double train_best_of(const TrainBest *best, const TrainFigures *figures)
 {
-    return train_measure_figure(measure_of(best), figures);
+    return train_measure_figure(train_best_measure(best), figures);
 }
 
 /* The state has figures as lower is better. */
-static double sign_of(const TrainBest *best) { return measure_of(best)->higher ? -1 : 1; }
+static double sign_of(const TrainBest *best) { return train_best_measure(best)->higher ? -1 : 1; }
 
 double train_best_figure(const TrainBest *best, const TrainState *state)
 {
@@ -121,7 +121,7 @@ bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t ste
     bool better = isfinite(figure) && (!state->best_step || figure < state->best ||
                                        (figure == state->best && figures->loss < state->best_loss));
     set_judge(best, state);
-    state->bad++;
+    state->bad += !isnan(figure);
     if (better) {
         state->best = figure;
         state->best_loss = figures->loss;

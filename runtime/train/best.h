@@ -66,11 +66,13 @@ const char *train_best_text(Arena *arena, const char *text, const TrainMeasure *
 uint64_t train_best_hash(const TrainBest *best);
 /* The figure by which validations are compared; NAN: there is none. */
 double train_best_of(const TrainBest *best, const TrainFigures *figures);
+/* The measure by which validations are compared. */
+const TrainMeasure *train_best_measure(const TrainBest *best);
 /* Before the first validation: sets the state to no best. */
 void train_judge_begin(const TrainBest *best, TrainState *state);
 /* Whether a validation is better than the best so far. Between equal figures the lower loss is
  * better; a figure that is not finite never is. Updates the state: the best, its step, and the
- * number of validations since then. */
+ * number of validations since then that have the figure. */
 bool train_judge(const TrainBest *best, const TrainFigures *figures, int64_t step,
                  TrainState *state);
 /* What a mean's validation says beside the best checkpoint's: "its BLEU of 36.78 is no better than

@@ -29,7 +29,7 @@ typedef struct TrainState {
 
     /* steps of the warm-up, where a limit of time has shortened it; 0: the settings' */
     int64_t warmup;
-    int64_t bad; /* validations since the best */
+    int64_t bad; /* validations since the best, of those that have the figure */
 
     /* of training, all sessions together; kept in log.jsonl, not in the checkpoint, so that equal
      * trainings have equal checkpoints */

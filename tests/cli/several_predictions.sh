@@ -52,6 +52,10 @@ train() {
 }
 train run --data t.tsv --valid-data v.tsv --vocab words:auto --steps 200 --validate-every 100 --best spearman
 grep -q 'rank correlation' said || fail "a validation tells no rank correlation: $(cat said)"
+awk -F '\t' 'BEGIN { OFS = FS } NR > 1 { $3 = 1 } { print }' v.tsv >alike.tsv
+refuses 1 "best spearman: the rank correlation of this validation is undefined" "$tfc" train several.tfg --data t.tsv \
+    --valid-data alike.tsv --vocab words:auto --steps 20 --validate-every 10 --best spearman --threads 1 --out undefined
+"$tfc" train undefined --resume --best loss 2>err.txt || fail "an undefined figure loses the training: $(cat err.txt)"
 "$tfc" eval run --data v.tsv --json >figures || fail "no figures"
 "$tfc" eval run --data v.tsv --confusions confusions.tsv >said || fail "no confusions"
 "$tfc" predict run --input v.tsv --json >predicted || fail "no predictions"
