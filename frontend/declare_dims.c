@@ -31,6 +31,11 @@ static void read_input(Elab *e, const Node *input, Inputs *inputs)
         if (!decl || decl->node->kind != NODE_DIM)
             elab_error(e, dim, "only a `dim` can be ragged (~), not `%s`",
                        expression_text(e->arena, dim->a));
+        else if (before && before->kind == NODE_RAGGED)
+            elab_error(e, dim,
+                       "an input has one ragged dimension, and `%s` stands before `%s~`: give the "
+                       "elements row by row along one, as in `[B, %s~]`",
+                       expression_text(e->arena, before), dim->a->name, dim->a->name);
         else if (!batch || batch->node->kind != NODE_DIM)
             elab_error(e, dim,
                        "`%s~` is ragged over the dimension before it, which must be a `dim`, as in "

@@ -90,19 +90,46 @@ static int find_hidden(const Predictor *p, const Prediction *prediction)
     return -1;
 }
 
+/* The first axis behind a row's, or a position's. */
+static int axis_of_values(const Module *module, const Type *type)
+{
+    return type->rank > 1 && symbol_is_ragged(module, type->dims[1].symbol) ? 2 : 1;
+}
+
+bool predictions_check(Job *job, const Function *function)
+{
+    FOR_OPS (op, &function->body) {
+        const Type *type = op->kind == OP_output ? &op->args[0]->type : NULL;
+        for (int axis = type ? axis_of_values(function->module, type) : 0;
+             type && axis < type->rank; axis++) {
+            if (dim_is_const(type->dims[axis]))
+                continue;
+            diag_error(
+                &job->diags, op->loc,
+                "`predict %s` has the dimension `%s` behind its rows and positions, and a "
+                "prediction has a constant number of values for each: predict what is made of "
+                "them, such as their mean, or a row for each pair",
+                op_string(op, ATTR_name),
+                function->module->symbols.data[type->dims[axis].symbol].name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void add_prediction(Predictor *p, Job *job, const Op *output)
 {
     const Type *type = &output->args[0]->type;
     const Module *module = p->function->module;
     const bool classes = !strcmp(op_string(output, ATTR_predict), "classes");
-    const bool ragged = type->rank > 1 && symbol_is_ragged(module, type->dims[1].symbol);
+    const int first = axis_of_values(module, type);
     Prediction *prediction = &p->all[p->n++];
     *prediction = (Prediction){
         .name = op_string(output, ATTR_name), .classes = classes, .side = -1, .width = 1};
-    if (ragged)
+    if (first == 2)
         prediction->side = feed_side(&p->feed, module->symbols.data[type->dims[1].symbol].name);
-    for (int axis = ragged ? 2 : 1; axis < type->rank; axis++)
-        prediction->width *= dim_is_const(type->dims[axis]) ? type->dims[axis].size : 0;
+    for (int axis = first; axis < type->rank; axis++)
+        prediction->width *= type->dims[axis].size;
     prediction->n_classes = classes ? type->dims[type->rank - 1].size : 1;
     prediction->label = find_label(p, prediction);
     prediction->hidden = find_hidden(p, prediction);
@@ -172,19 +199,14 @@ static bool check_dimensions(const Predictor *p, Job *job)
 static bool find_predictions(Predictor *p, Job *job)
 {
     int n = 0;
+    if (!predictions_check(job, p->function))
+        return false;
     FOR_OPS (op, &p->function->body)
         n += op->kind == OP_output;
     p->all = ARENA_ARRAY(job->arena, Prediction, n + 1);
     FOR_OPS (op, &p->function->body)
         if (op->kind == OP_output)
             add_prediction(p, job, op);
-    for (int i = 0; i < p->n; i++)
-        if (!p->all[i].width)
-            return job_error(
-                job,
-                "%s: `predict %s` has a dimension behind its rows and positions that is "
-                "not constant",
-                p->inference->session->model->path, p->all[i].name);
     if (n && !function_has(p->function, OP_input))
         return job_error(job, "%s: what it predicts reads no input, and so no record",
                          p->inference->session->model->path);

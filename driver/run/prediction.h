@@ -70,6 +70,9 @@ void predictor_read(Predictor *predictor, Job *job, Inference *inference,
 bool predictor_read_sources(Predictor *predictor, Job *job, const RunFolder *run);
 /* Whether the model predicts anything. */
 bool predicts(const Module *module);
+/* Checks that each value has a place: behind rows and positions, dimensions are constant. Of the
+ * function of predictions; false after an error. */
+bool predictions_check(Job *job, const Function *function);
 /* Of corpora with all rows but those with a cell without positions; long ones are cut. */
 CorpusOptions predictor_options(const Predictor *predictor);
 /* n rows of texts from `first` on. Their counts for notes are added to *told. NULL after errors.

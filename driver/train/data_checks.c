@@ -30,7 +30,10 @@ bool training_check_predictions(Training *t)
     const Map reads = params_of_loss(module_function(module, "model"));
     if (!predicts(module))
         return true;
-    FOR_OPS (op, &derive_predict(module)->body)
+    const Function *function = derive_predict(module);
+    if (!predictions_check(t->job, function))
+        return false;
+    FOR_OPS (op, &function->body)
         if (op->kind == OP_param && !map_has(&reads, op_string(op, ATTR_name))) {
             diag_error(
                 &t->job->diags, op->loc,

@@ -58,6 +58,8 @@ truth|predict p = image > 0
 bare|predict image
 ends|input label : int[B, S~] = column("label", ends = 1)
 end|input weight : float[B, S~] = column("weight", end = "x")
+pairs|input bias : float[B, S~, S~] = column("bias")
+predicts_pairs|input y : float[B, S~] = column("y"); loss = mean(x); predict pair = reshape(y, [B, S, 1]) * reshape(y, [B, 1, S])
 end_int|input label : int[B, S~] = column("label", end = 1)
 bool|input seen : bool[B] = column("seen"); loss = mean(x * x)
 word|input word : token[B, 4] = column("word"); loss = mean(x * x)
