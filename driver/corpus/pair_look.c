@@ -282,13 +282,12 @@ void pair_look_at_sides(Job *job, const char *source, const char *target)
     PairFields fields;
     PairLook look = {.job = job, .n = INT64_MAX};
     diag_init(&unseen, job->arena);
-    for (int k = 0; k < 2 && strcmp(source, target); k++) {
+    for (int k = 0; k < 2; k++) {
         const Source *begin = pair_file_beginning(job, paths[k], &no_columns, &fields);
         look.sides[k] = begin ? lines_parse(&unseen, job->arena, begin, 0) : NULL;
         if (!look.sides[k])
             return;
         look.n = look.sides[k]->n < look.n ? look.sides[k]->n : look.n;
     }
-    if (strcmp(source, target))
-        judge_pairs(&look, &no_columns);
+    judge_pairs(&look, &no_columns);
 }

@@ -28,8 +28,7 @@ static void walk_layer(LayerWalk *walk, const Value *value)
     if (side_number(&walk->seen, op))
         return;
     side_set_number(&walk->seen, op, 1);
-    const bool is_layer =
-        op->kind == OP_dot || op->kind == OP_grouped_dot || op->kind == OP_gather;
+    const bool is_layer = op->kind == OP_dot || op->kind == OP_grouped_dot || op->kind == OP_gather;
     bool ends = false;
     for (int i = 0; is_layer && i < op->n_args; i++) {
         const Op *shown = op_shown(op->args[i]);
