@@ -50,6 +50,11 @@ static void follow_quotes(RecordCutter *c, size_t at, size_t n)
     }
 }
 
+static bool is_empty_line(const char *line, size_t n)
+{
+    return n == 0 || (n == 1 && *line == '\r');
+}
+
 static bool is_blank_line(const char *line, size_t n)
 {
     size_t i = 0;
@@ -70,6 +75,11 @@ static bool is_passed(const RecordRule *rule, const char *line, size_t n)
 static bool line_ends_record(RecordCutter *c, size_t n, size_t stop)
 {
     const char *line = c->source.data + c->line_begin;
+    if (c->rule.joins_empty && !c->counts) {
+        c->counts = !is_empty_line(line, n);
+        if (!c->counts)
+            return false;
+    }
     if (c->rule.ends == RECORD_QUOTED)
         return !c->in_quotes || c->at + (int64_t)stop - c->open_at > (int64_t)c->rule.quoted + 2;
     if (c->rule.ends == RECORD_LINES)
@@ -183,6 +193,14 @@ static RecordStatus fail_record(RecordCutter *c)
     return RECORD_FAILED;
 }
 
+/* Whether nothing but empty lines stands between the last record and the end of the file. */
+static bool has_empty_rest(const RecordCutter *c)
+{
+    const ByteSource *s = &c->source;
+    return c->rule.joins_empty && s->at_end && !c->counts &&
+           is_empty_line(s->data + c->line_begin, s->length - c->line_begin);
+}
+
 RecordStatus record_next(RecordCutter *c, Record *record)
 {
     while (!next_is_decided(c))
@@ -192,6 +210,12 @@ RecordStatus record_next(RecordCutter *c, Record *record)
     const size_t n = c->whole ? c->whole : c->source.length;
     if (!n)
         return RECORD_END;
+    if (!c->whole && has_empty_rest(c)) {
+        c->line += c->newlines;
+        pass_bytes(c, n);
+        begin_search(c);
+        return RECORD_END;
+    }
     const bool has_rest = !c->whole && !c->source.at_end, ends = c->source.data[n - 1] == '\n';
     *record = (Record){.text = c->source.data, .length = n - ends, .has_mark = c->has_mark};
     record->has_cr = record->length && record->text[record->length - 1] == '\r';

@@ -25,12 +25,15 @@
 typedef enum RecordEnds { RECORD_LINES, RECORD_QUOTED, RECORD_BLOCKS } RecordEnds;
 
 /* RecordRule: how records are cut. It may change between two records.
+ *   joins_empty   LINES, QUOTED: an empty line belongs to the record behind it; at the end of the
+ *                 file, where there is none, record_next passes it
  *   longest   bytes of a record; a longer one is cut (Record.is_cut)
  *   quoted    QUOTED: bytes of text in quotes. Where no quote closes it within them, the record
  *             ends with that line: its reader refuses it, and the next record is found again
  *   passed    BLOCKS: lines that begin with one of these do not count; NULL ends the list */
 typedef struct RecordRule {
     RecordEnds ends;
+    bool joins_empty;
     size_t longest, quoted;
     const char *const *passed;
 } RecordRule;
@@ -64,7 +67,7 @@ typedef enum RecordStatus {
  *            searched; line_begin, newlines: of the record being searched, the line and the count
  *            of its line breaks
  *   open_at  QUOTED: the value of `at` for the last quote, if in_quotes
- *   counts   BLOCKS: the record has a line that counts
+ *   counts   BLOCKS, joins_empty: the record has a line that counts
  *   skipped  bytes of the record that is being skipped; -1: none is */
 typedef struct RecordCutter {
     ByteSource source;

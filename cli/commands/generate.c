@@ -86,6 +86,18 @@ static void tell_unknown(Job *job, const RunFolder *run, const char *prompt)
     cli_flush(job);
 }
 
+/* A prompt that is written with the token which begins each text has it twice, as no text of the
+ * training had. */
+static void tell_doubled(Job *job, const RunFolder *run, const Ids *ids)
+{
+    const int32_t begin = vocab_rules(run->vocab)->text.begin;
+    if (begin >= 0 && ids->count > 1 && ids->data[0] == begin && ids->data[1] == begin)
+        diag_warning(&job->diags, (Loc){0},
+                     "the prompt begins with %s, which stands before every text: the model sees it "
+                     "twice; leave it out",
+                     vocab_token(run->vocab, begin));
+}
+
 /* To standard output, as it comes. */
 static void show(void *context, const char *text, size_t length)
 {
@@ -103,6 +115,7 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
     tell_unknown(job, run, o->prompt);
     continuation_encode(run->vocab, o->prompt, &growing.ids);
     growing.prompt = growing.ids.count;
+    tell_doubled(job, run, &growing.ids);
     bool ok = check_length(job, o, run, &growing, 0) &&
               continuation_run(&run->inference, &settings, &watch, &growing, 1);
     size_t behind = continuation_text(run->vocab, &growing, &o->stops, &whole);
@@ -161,6 +174,7 @@ static bool generate_window(Job *job, const Generate *o, RunFolder *run, TextStr
     bool fits = true;
     for (; fits && n < stream->n; n++) {
         begin_text(stream, n, o->decoding.tokens, &texts[n]);
+        tell_doubled(job, run, &texts[n].ids);
         fits = check_length(job, o, run, &texts[n], stream->first + n + 1);
     }
     int answered = fits ? n : n - 1;

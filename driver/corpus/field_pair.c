@@ -37,9 +37,8 @@ bool field_pair_is_numbered(const char *const fields[2])
 }
 
 /* Whether a field of the first line, which may be in quotes, has that name. */
-static bool header_has(const Line *line, TableFormat format, const char *name)
+static bool header_has(const Line *line, TableFormat format, char mark, const char *name)
 {
-    const char mark = format == TABLE_CSV ? ',' : '\t';
     const char *at = line->text, *end = at + line->length;
     const size_t length = strlen(name);
     while (at <= end) {
@@ -73,13 +72,17 @@ static bool has_names(const FieldPair *pair, const Source *source, TableFormat f
     const char *start = source_start(source), *end = source->text + source->length;
     if (table_is_conll(format))
         return false;
-    const char *feed = memchr(start, '\n', (size_t)(end - start));
-    Line first = {start, (size_t)((feed ? feed : end) - start)};
-    if (first.length && start[first.length - 1] == '\r')
-        first.length--;
-    const bool has[2] = {header_has(&first, format, pair->names[0]),
-                         header_has(&first, format, pair->names[1])};
-    return format == TABLE_JSON || (pair->needs_both ? has[0] && has[1] : has[0] || has[1]);
+    Line first = {start, 0};
+    const char *next = start < end ? record_line(start, end, &first.length) : end;
+    if (next < end && table_head_records(format, source->text, source->length) > 1)
+        record_line(first.text = next, end, &first.length); /* behind "sep=;" */
+    bool named = format == TABLE_JSON;
+    for (const char *mark = format == TABLE_CSV ? ",;" : "\t"; *mark && !named; mark++) {
+        const bool has[2] = {header_has(&first, format, *mark, pair->names[0]),
+                             header_has(&first, format, *mark, pair->names[1])};
+        named = pair->needs_both ? has[0] && has[1] : has[0] || has[1];
+    }
+    return named;
 }
 
 /* The fields of a file whose fields have numbers. */

@@ -21,7 +21,7 @@ static const Source *read_beginning(Job *job, const PrepareOptions *o, const Tex
                                     TableFormat *format)
 {
     enum { MORE = 1 << 16 };
-    static const RecordPart first = {.records = 1, .bytes = SIZE_MAX, .waits = true};
+    RecordPart first = {.bytes = SIZE_MAX, .waits = true};
     const char *name = part->name[0];
     RecordCutter cutter;
     ByteSource *bytes = &cutter.source;
@@ -33,6 +33,7 @@ static const Source *read_beginning(Job *job, const PrepareOptions *o, const Tex
     byte_source_look(bytes, 1);
     *source = (Source){.path = name, .text = bytes->data, .length = bytes->length};
     *format = table_format(name, source);
+    first.records = table_head_records(*format, bytes->data, bytes->length);
     record_cutter_begin(&cutter, table_record_rule(*format, o->line_limit, MORE));
     const bool ok = record_part(&cutter, &first, &source->length) ||
                     byte_source_check(bytes, &job->diags, name);

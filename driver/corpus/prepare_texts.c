@@ -102,10 +102,12 @@ static Scan *open_scan(const PrepareOptions *o, TextPart *part, int k)
     byte_source_of(source, fd);
     source->observe = hash_block;
     source->context = &scan->sha;
-    record_cutter_begin(
-        &scan->cutter, part->table ? table_record_rule(part->table->head.format, o->line_limit,
-                                                       PREPARE_SHARD_BYTES)
-                                   : (RecordRule){.longest = (size_t)line_limit_of(o->line_limit)});
+    RecordRule rule = {.longest = (size_t)line_limit_of(o->line_limit)};
+    if (part->table) {
+        rule = table_record_rule(part->table->head.format, o->line_limit, PREPARE_SHARD_BYTES);
+        rule.joins_empty = table_passes_empty(&part->table->head);
+    }
+    record_cutter_begin(&scan->cutter, rule);
     return scan;
 }
 
@@ -147,8 +149,9 @@ static TextCut begin_cut(const TextPart *part, Scan *const scans[2])
 static void scan_lines(TextPart *part, Scan *scans[2], int64_t lines_a_shard)
 {
     bool more[2] = {true, part->n == 2};
-    if (part->table && part->table->head.lines)
-        pass_record(scans[0], part, 0);
+    while (part->table && scans[0]->cutter.line < part->table->head.lines &&
+           pass_record(scans[0], part, 0))
+        continue;
     const bool is_first = !part->table || !part->table->head.lines;
     TextCut cut = is_first ? (TextCut){0} : begin_cut(part, scans); /* 0: with the mark */
     while (!part->error && (more[0] || more[1])) {

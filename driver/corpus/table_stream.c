@@ -13,7 +13,7 @@
  *   files        the records of each file; closed: of tensors, which are mapped
  *   file         number of the file that is being read
  *   takes_lines  a file may be lines; is_lines: this one is
- *   has_head     the head of this one is found
+ *   has_head     the head of this one was looked for; head_is_found: it is a table with one
  *   records      of the file; left_out: its lines that are in none; told: files whose count of
  *                those has been told
  *   part         memory of the records that were given last; part_records, part_bytes: how many
@@ -27,7 +27,7 @@ struct TableStream {
     LineLimits limits;
     RecordCutter *files;
     size_t file;
-    bool takes_lines, is_lines, has_head, has_fault;
+    bool takes_lines, is_lines, has_head, head_is_found, has_fault;
     TableHead head;
     TableFormat format;
     int64_t records, left_out;
@@ -55,7 +55,7 @@ static bool is_named_table(const TextList *paths)
 static void begin_file(TableStream *s, size_t file)
 {
     s->file = file;
-    s->has_head = s->is_lines = false;
+    s->has_head = s->head_is_found = s->is_lines = false;
     s->records = s->left_out = 0;
     if (file < s->paths->count)
         record_cutter_begin(cutter_of(s), (RecordRule){.longest = 0});
@@ -143,6 +143,7 @@ static bool read_records(TableStream *s, int64_t most, size_t most_bytes, size_t
     RecordCutter *cutter = cutter_of(s);
     const RecordPart part = {.records = most, .bytes = most_bytes, .waits = s->options.rewinds};
     cutter->rule = table_record_rule(s->format, s->limits.line, TABLE_PART_BYTES);
+    cutter->rule.joins_empty = s->head_is_found && table_passes_empty(&s->head);
     return record_part(cutter, &part, bytes) ||
            byte_source_check(&cutter->source, &s->job->diags, path_of(s));
 }
@@ -217,11 +218,13 @@ static bool find_head(TableStream *s)
     s->has_head = true;
     if (s->is_lines)
         return true;
-    if (!read_records(s, 1, 1, &bytes) ||
+    const int64_t records = table_head_records(s->format, source->data, source->length);
+    if (!read_records(s, records, records > 1 ? SIZE_MAX : 1, &bytes) ||
         !table_find_head(&job->diags, job->arena, copy_source(s, job->arena, bytes), s->format,
                          s->fields->names, (size_t)s->fields->n, &s->limits, &s->head))
         return false;
-    record_pass(cutter_of(s), s->head.lines ? bytes : 0);
+    s->head_is_found = true;
+    record_pass(cutter_of(s), record_lines_bytes(cutter_of(s), s->head.lines));
     return true;
 }
 
@@ -298,6 +301,11 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
     record_pass(cutter_of(s), bytes);
     *text = table_fields_text(s->fields, columns);
     *n = columns[0]->n;
+    if (!*n && !s->records && !s->is_lines) {
+        diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)},
+                   TABLE_HAS_NO_RECORDS);
+        return false;
+    }
     s->records += *n;
     s->left_out += left_out;
     s->part_records += *n;

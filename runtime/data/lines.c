@@ -22,16 +22,33 @@ static size_t find_bad_byte(const char *text, size_t length)
     return i;
 }
 
+#define PANDAS(format)                                 \
+    " (python3 -c 'import pandas; pandas.read_" format \
+    "(\"FILE\").to_json(\"NEW.jsonl\", orient=\"records\", lines=True, force_ascii=False)')"
+
+/* Parquet's fifth byte begins the head of a page. */
 const char *text_foreign(const char *text, size_t length)
 {
     static const struct {
+        size_t n;
         const char *begin, *what;
     } rows[] = {
-        {"\xff\xfe", "is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)"},
-        {"\xfe\xff", "is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)"},
+        {2, "\xff\xfe", "is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)"},
+        {2, "\xfe\xff", "is UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)"},
+        {5, "PAR1\x15", "is Parquet: write it as JSON lines first" PANDAS("parquet")},
+        {6, "ARROW1", "is Arrow's (Feather): write it as JSON lines first" PANDAS("feather")},
+        {4, "PK\3\4",
+         "is a workbook of Excel, or another zip archive: save the sheet as CSV first (libreoffice "
+         "--headless --convert-to csv FILE)"},
+        {4, "\xd0\xcf\x11\xe0",
+         "is a workbook of Excel: save the sheet as CSV first (libreoffice --headless --convert-to "
+         "csv FILE)"},
+        {15, "SQLite format 3",
+         "is a database of SQLite: write a table as CSV first (sqlite3 -header -csv FILE "
+         "'select * from TABLE' >NEW.csv)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (length >= 2 && !memcmp(text, rows[i].begin, 2))
+        if (length >= rows[i].n && !memcmp(text, rows[i].begin, rows[i].n))
             return rows[i].what;
     return unpack_advice(text, length);
 }

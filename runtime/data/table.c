@@ -101,9 +101,6 @@ static const char *other_marks(TableFormat format, const Line *cell)
         char mark;
         const char *advice;
     } rows[] = {
-        {TABLE_CSV, ';',
-         "there are semicolons and no commas: CSV is read with commas; write the table with them, "
-         "or with tabs as FILE.tsv"},
         {TABLE_CSV, '\t', "there are tabs and no commas: name the file .tsv"},
         {TABLE_TSV, ',', "there are commas and no tabs: if it is CSV, name the file .csv"},
     };
@@ -156,6 +153,71 @@ static bool find_name(TableReader *r, const Line *cells, size_t n, const Line *n
     return found || first_fault(r, field_is_missing(r, cells, n, name->text));
 }
 
+/* ---- marks of CSV ---- */
+
+static const char separator[] = "sep=";
+
+/* The mark that the first line gives; 0: none. */
+static char given_mark(const char *line, size_t length)
+{
+    const size_t n = sizeof separator - 1;
+    return length == n + 1 && !memcmp(line, separator, n) && strchr(",;\t|", line[n]) ? line[n] : 0;
+}
+
+int64_t table_head_records(TableFormat format, const char *text, size_t length)
+{
+    const Source source = {.text = text, .length = length};
+    const char *start = source_start(&source);
+    size_t line;
+    if (format != TABLE_CSV || start == text + length)
+        return 1;
+    record_line(start, text + length, &line);
+    return given_mark(start, line) ? 2 : 1;
+}
+
+/* How many fields the first record has by a mark. *fits: those that are wanted are among them. */
+static int64_t fields_by(const TableReader *r, const TableHead *head, char mark, bool *fits)
+{
+    TableHead other = *head;
+    TableReader first = *r;
+    Diagnostics unseen;
+    diag_init(&unseen, r->scratch);
+    other.mark = mark;
+    first.diags = &unseen;
+    first.head = &other;
+    const int64_t n = table_next_csv(&first, NULL, 0);
+    Line *cells = ARENA_ARRAY(r->scratch, Line, n > 0 ? n : 1);
+    first.line = r->line;
+    if (n > 0)
+        table_next_csv(&first, cells, (size_t)n);
+    *fits = n > 0;
+    for (size_t k = 0; k < head->n_fields && *fits; k++) {
+        const Line *field = &head->fields[k];
+        bool found = head->is_numbered && strtoull(field->text, NULL, 10) <= (unsigned long long)n;
+        for (int64_t i = 0; i < n && !head->is_numbered; i++)
+            found = found || line_is(field, cells[i].text, cells[i].length);
+        *fits = found;
+    }
+    return n;
+}
+
+/* Sets the mark, and where the first record begins. */
+static void find_mark(TableReader *r, TableHead *head)
+{
+    bool fits, others_fit;
+    head->mark =
+        head->format == TABLE_CSV ? given_mark(r->lines->at[0].text, r->lines->at[0].length) : 0;
+    head->begin = r->line = head->mark && r->lines->n > 1;
+    if (head->format != TABLE_CSV || head->mark)
+        return;
+    head->mark = ',';
+    const int64_t n = fields_by(r, head, ',', &fits), others = fields_by(r, head, ';', &others_fit);
+    if (head->n_fields && (fits || others_fit) ? !fits : n == 1 && others > 1)
+        head->mark = ';';
+}
+
+/* ---- the head ---- */
+
 /* Finds the fields in the first record, and how many lines of a header it has. False after
  * errors. */
 static bool find_fields(TableReader *r, TableHead *head)
@@ -171,7 +233,7 @@ static bool find_fields(TableReader *r, TableHead *head)
         return first_fault(r, "no line of it is a word with its fields");
     Line *cells = ARENA_ARRAY(r->scratch, Line, n);
     bool ok = true;
-    r->line = 0;
+    r->line = head->begin;
     if (!table_is_conll(head->format)) /* whose fields have no names */
         next(r, cells, (size_t)n);
     for (size_t k = 0; k < head->n_fields; k++) {
@@ -180,7 +242,7 @@ static bool find_fields(TableReader *r, TableHead *head)
                                 : find_name(r, cells, (size_t)n, name, &head->index[k])) &&
              ok;
     }
-    head->lines = head->is_numbered ? 0 : r->line;
+    head->lines = head->is_numbered ? head->begin : r->line;
     head->width = (size_t)n;
     return ok;
 }
@@ -225,6 +287,7 @@ static bool find_head(TableReader *r, TableHead *head)
                    "INPUT=NUMBER");
         return false;
     }
+    find_mark(r, head);
     if (!find_fields(r, head))
         return false;
     if (head->format != TABLE_CSV && head->is_numbered)
@@ -234,6 +297,11 @@ static bool find_head(TableReader *r, TableHead *head)
         wanted[head->index[k]] = true;
     head->is_wanted = wanted;
     return true;
+}
+
+bool table_passes_empty(const TableHead *head)
+{
+    return head->format == TABLE_JSON || (!table_is_conll(head->format) && head->width > 1);
 }
 
 /* ---- records ---- */
@@ -263,6 +331,15 @@ static Table *make_table(TableReader *r, const int64_t *line)
     return table;
 }
 
+/* Passes an empty line that is no record; *line gets its number. */
+static bool pass_empty(TableReader *r, int64_t *line)
+{
+    if (!table_passes_empty(r->head) || r->lines->at[r->line].length)
+        return false;
+    *line = r->line++;
+    return true;
+}
+
 static Table *read_records(TableReader *r)
 {
     const TableHead *head = r->head;
@@ -271,11 +348,18 @@ static Table *read_records(TableReader *r)
     int64_t *line = is_line_each ? NULL : ARENA_ARRAY(r->arena, int64_t, r->lines->n + 1);
     Table *table = make_table(r, line);
     Line *cells = ARENA_ARRAY(r->scratch, Line, head->width + 1);
+    int64_t empty = -1; /* at the end of the file it is passed */
     r->left_out = 0;
     if (is_conll)
         table_skip_conll(r);
     while (r->line < r->lines->n) {
         const int64_t begin = r->line;
+        if (pass_empty(r, &empty))
+            continue;
+        if (empty >= 0)
+            table_fault(r, empty, r->lines->at[empty].text,
+                        "an empty line between records: take it out");
+        empty = -1;
         const int64_t n = readers[head->format](r, cells, head->width);
         if (n == TABLE_BAD || (is_conll && !n))
             continue;
@@ -302,10 +386,9 @@ static Table *judge(const TableReader *r, Table *table, bool is_part)
     if (r->bad > TABLE_TOLD)
         diag_note(r->diags, file, "these are the first %d of %s%lld bad records", TABLE_TOLD,
                   is_part ? "at least " : "", (long long)r->bad);
-    const bool may_be_empty = is_part && table_is_conll(r->head->format); /* the end of a file */
-    if (!r->bad && !table->n && !may_be_empty)
+    if (!r->bad && !table->n && !is_part) /* a part may be the empty end of a file */
         diag_error(r->diags, file, TABLE_HAS_NO_RECORDS);
-    return r->bad || (!table->n && !may_be_empty) ? NULL : table;
+    return r->bad || (!table->n && !is_part) ? NULL : table;
 }
 
 /* Reads the lines; false after errors. */
@@ -374,12 +457,14 @@ void table_tell_left_out(Diagnostics *diags, const Source *file, TableFormat for
 int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format)
 {
     TableReader r;
-    const TableHead head = {.format = format};
+    TableHead head = {.format = format};
     int64_t n = -1;
-    if (open_reader(&r, diags, arena, source, &head, NULL) && r.lines->n)
+    if (open_reader(&r, diags, arena, source, &head, NULL) && r.lines->n) {
+        find_mark(&r, &head);
         do
             n = readers[format](&r, NULL, 0);
         while (!n && r.line < r.lines->n);
+    }
     arena_free(r.scratch);
     return n;
 }

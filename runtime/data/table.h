@@ -6,7 +6,10 @@
  *   TSV         .tsv           fields between tabs, a record a line, no quoting: any other byte is
  *                              itself
  *   CSV         .csv           RFC 4180: fields between commas. "A field" in quotes may have commas
- *                              and line breaks, and "" for a quote. Blanks belong to fields
+ *                              and line breaks, and "" for a quote. Blanks belong to fields. The mark
+ *                              between fields is another one if the first line, which Excel reads, is
+ *                              "sep=;", and a semicolon where that finds the wanted fields and a comma
+ *                              does not
  *   JSON lines  .jsonl .ndjson an object a line: {"label": 2, "text": "A dog."}
  *   CoNLL       .conll .bio .iob  a word a line, fields between tabs or else between blanks; an
  *                              empty line ends a record, whose fields are the columns. Lines that
@@ -23,12 +26,14 @@
  *
  * Values. Of JSON, the text of a string, and numbers, true, false and lists of numbers as they are
  * written: "[1, 2.50]". Texts of CSV in quotes and of JSON may have line breaks in them. Nothing is
- * trimmed, and a value may be empty.
+ * trimmed, and a value may be empty. Empty lines at the end of TSV and CSV with several fields, and
+ * of JSON, are passed.
  *
  * Errors, with file, line and column:
  *
  *   text      what lines_parse refuses
  *   fields    a wanted field that the header lacks or has twice; no records
+ *   empty     an empty line between records, where it is none
  *   widths    a record that has more or fewer fields than the header (without one: of CSV, than the
  *             first record; of TSV, fewer than wanted)
  *   CSV       a quote within a field without quotes, text after a closing quote, a quote that
@@ -83,13 +88,16 @@ typedef struct Table {
 /* TableHead: how the records of a file are read, as its first record says.
  *   lines      of the file before the first record: those of a header
  * The rest is private:
+ *   mark       between the fields of CSV
+ *   begin      lines before the header: 1 with a "sep="
  *   fields     names of those wanted, n_fields; their numbers, if `is_numbered`
  *   width      fields of each record; if `at_least`, or more
  *   index      for each wanted field, which of a record's fields it is, from 0
  *   is_wanted  which fields of a record are, by their order; NULL: all */
 typedef struct TableHead {
     TableFormat format;
-    int64_t lines;
+    int64_t lines, begin;
+    char mark;
     const Line *fields;
     size_t n_fields, width, *index;
     bool is_numbered, at_least;
@@ -109,14 +117,18 @@ Table *table_read_all(Diagnostics *diags, Arena *arena, const char *const *paths
 Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format,
                    const char *const *fields, size_t n_fields, const LineLimits *limits);
 /* A table in parts, for one that is never whole in memory. The head is found in the beginning of
- * the file, which must have the whole first record; false after errors. A part has whole records
- * and no header; source->lines_before says where it stands. NULL after errors; of more than five
- * bad records those of the part alone are counted. */
+ * the file, which must have the first table_head_records whole; false after errors. A part has
+ * whole records and no header; source->lines_before says where it stands. NULL after errors; of
+ * more than five bad records those of the part alone are counted. */
 bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, TableFormat format,
                      const char *const *fields, size_t n_fields, const LineLimits *limits,
                      TableHead *head);
 Table *table_parse_part(Diagnostics *diags, Arena *arena, const Source *part, const TableHead *head,
                         const LineLimits *limits);
+/* How many records, of the file that begins so, tell how records are read. */
+int64_t table_head_records(TableFormat format, const char *text, size_t length);
+/* Whether empty lines are no records. */
+bool table_passes_empty(const TableHead *head);
 /* How records of the format are cut out of a file: a field may have line_limit bytes (0:
  * RECORD_LIMIT), a record two of them and `more` bytes. */
 RecordRule table_record_rule(TableFormat format, int64_t line_limit, size_t more);

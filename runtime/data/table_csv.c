@@ -78,7 +78,7 @@ static bool read_quoted(CsvRecord *c, Line *cell, bool is_wanted)
     move_to_line(c, line);
     c->at = close + 1;
     r->line = line + 1;
-    if (c->at < c->stop && *c->at != ',') {
+    if (c->at < c->stop && *c->at != r->head->mark) {
         table_fault(
             r, line, c->at,
             "text after the quote that closes a field: write a quote within it twice, \"\"");
@@ -99,7 +99,7 @@ static bool read_quoted(CsvRecord *c, Line *cell, bool is_wanted)
 static bool read_bare(CsvRecord *c, Line *cell)
 {
     const size_t left = (size_t)(c->stop - c->at);
-    const char *comma = memchr(c->at, ',', left), *end = comma ? comma : c->stop;
+    const char *comma = memchr(c->at, c->reader->head->mark, left), *end = comma ? comma : c->stop;
     const char *quote = memchr(c->at, '"', (size_t)(end - c->at));
     *cell = (Line){c->at, (size_t)(end - c->at)};
     c->at = end;
@@ -116,7 +116,7 @@ int64_t table_next_csv(TableReader *r, Line *cells, size_t room)
     const Line *line = &r->lines->at[r->line];
     if (!memchr(line->text, '"', line->length)) {
         r->line++;
-        return table_split(line, ',', cells, room);
+        return table_split(line, r->head->mark, cells, room);
     }
     CsvRecord c = {.reader = r, .at = line->text};
     move_to_line(&c, r->line);

@@ -1,5 +1,6 @@
 # Tables of records drawn by a seed, as TSV, CSV and JSON lines; and what tfc predict must print of them.
-#   columns.py make           writes t.tsv, t.csv, t.jsonl, plain.tsv (without a header)
+#   columns.py make           writes t.tsv, t.csv, t.jsonl, plain.tsv (without a header), odd.csv (of Excel), end.jsonl
+#                             (which ends with empty lines)
 #   columns.py check VOCAB    compares standard input (JSON of fixtures/columns/echo.tfg) with t.jsonl
 import csv
 import json
@@ -41,6 +42,15 @@ def make():
         writer.writerow(["other"] + FIELDS[::-1])
         for row in rows:
             writer.writerow([row["other"]] + [flat(row[field]) for field in FIELDS[::-1]])
+    with open("odd.csv", "w", newline="") as out:
+        out.write("sep=;\r\n")
+        writer = csv.writer(out, delimiter=";")
+        writer.writerow(["other"] + FIELDS)
+        for row in rows:
+            writer.writerow([row["other"]] + [flat(row[field]) for field in FIELDS])
+        out.write("\r\n\r\n")
+    with open("end.jsonl", "w") as out:
+        out.write(open("t.jsonl").read() + "\n\n")
 
 
 def check(vocab):
