@@ -12,6 +12,7 @@ static void begin_search(RecordCutter *c)
     c->seen = c->line_begin = c->whole;
     c->newlines = 0;
     c->in_quotes = c->counts = false;
+    c->object = (ObjectScan){0};
 }
 
 void record_cutter_begin(RecordCutter *c, RecordRule rule)
@@ -90,10 +91,28 @@ static bool line_ends_record(RecordCutter *c, size_t n, size_t stop)
     return false;
 }
 
+static bool find_object_end(RecordCutter *c)
+{
+    const ByteSource *s = &c->source;
+    while (c->seen < s->length) {
+        const char byte = s->data[c->seen++];
+        c->newlines += byte == '\n';
+        const bool ends = object_scan(&c->object, byte);
+        c->counts = c->counts || ends || c->object.depth;
+        if (ends) {
+            c->whole = c->seen;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Searches on for the end of the record behind the whole ones; true: it is found, and whole. */
 static bool find_record_end(RecordCutter *c)
 {
     const ByteSource *s = &c->source;
+    if (c->rule.ends == RECORD_OBJECTS)
+        return find_object_end(c);
     while (c->seen < s->length) {
         const char *newline = memchr(s->data + c->seen, '\n', s->length - c->seen);
         const size_t stop = newline ? (size_t)(newline + 1 - s->data) : s->length;
@@ -112,6 +131,9 @@ static bool find_record_end(RecordCutter *c)
     }
     return false;
 }
+
+/* Whether records are whole lines. */
+static bool ends_lines(const RecordCutter *c) { return c->rule.ends != RECORD_OBJECTS; }
 
 static bool is_over(const RecordCutter *c)
 {
@@ -144,7 +166,7 @@ static bool skip_record(RecordCutter *c)
         return c->is_endless;
     }
     /* the line in which the record was cut has been counted */
-    c->line += c->newlines - ends;
+    c->line += c->newlines - (ends && ends_lines(c));
     c->skipped = -1;
     begin_search(c);
     return true;
@@ -193,12 +215,14 @@ static RecordStatus fail_record(RecordCutter *c)
     return RECORD_FAILED;
 }
 
-/* Whether nothing but empty lines stands between the last record and the end of the file. */
+/* Whether nothing of a record stands between the last one and the end of the file. */
 static bool has_empty_rest(const RecordCutter *c)
 {
     const ByteSource *s = &c->source;
-    return c->rule.joins_empty && s->at_end && !c->counts &&
-           is_empty_line(s->data + c->line_begin, s->length - c->line_begin);
+    if (!s->at_end || c->counts)
+        return false;
+    return !ends_lines(c) || (c->rule.joins_empty &&
+                              is_empty_line(s->data + c->line_begin, s->length - c->line_begin));
 }
 
 RecordStatus record_next(RecordCutter *c, Record *record)
@@ -222,7 +246,7 @@ RecordStatus record_next(RecordCutter *c, Record *record)
     record->length -= record->has_cr;
     record->is_cut = record->length > c->rule.longest;
     c->has_mark = false;
-    c->line += c->newlines + (has_rest || !ends);
+    c->line += c->newlines + (ends_lines(c) && (has_rest || !ends));
     pass_bytes(c, n);
     if (!has_rest) {
         begin_search(c);

@@ -21,8 +21,31 @@
 /* RecordEnds: what ends a record.
  *   LINES    each line
  *   QUOTED   each line that does not end within quotes ("), as CSV has it
- *   BLOCKS   the first line of blanks alone behind a line that counts, as CoNLL has it */
-typedef enum RecordEnds { RECORD_LINES, RECORD_QUOTED, RECORD_BLOCKS } RecordEnds;
+ *   BLOCKS   the first line of blanks alone behind a line that counts, as CoNLL has it
+ *   OBJECTS  an object of JSON, as a list has it: what stands before it is part of the record, and
+ *            what stands behind the last one is none */
+typedef enum RecordEnds { RECORD_LINES, RECORD_QUOTED, RECORD_BLOCKS, RECORD_OBJECTS } RecordEnds;
+
+/* ObjectScan: the way through an object of JSON, a byte at a time; zeros: before it.
+ *   depth       objects that are open
+ *   in_string   and whether the byte before was a backslash */
+typedef struct ObjectScan {
+    int32_t depth;
+    bool in_string, escaped;
+} ObjectScan;
+
+/* Whether the byte ends an object that is in none. */
+static inline bool object_scan(ObjectScan *scan, char byte)
+{
+    if (scan->in_string) {
+        scan->in_string = scan->escaped || byte != '"';
+        scan->escaped = !scan->escaped && byte == '\\';
+        return false;
+    }
+    scan->in_string = byte == '"';
+    scan->depth += byte == '{' && scan->depth < INT32_MAX;
+    return byte == '}' && scan->depth && !--scan->depth;
+}
 
 /* RecordRule: how records are cut. It may change between two records.
  *   joins_empty   LINES, QUOTED: an empty line belongs to the record behind it; at the end of the
@@ -67,7 +90,8 @@ typedef enum RecordStatus {
  *            searched; line_begin, newlines: of the record being searched, the line and the count
  *            of its line breaks
  *   open_at  QUOTED: the value of `at` for the last quote, if in_quotes
- *   counts   BLOCKS, joins_empty: the record has a line that counts
+ *   counts   BLOCKS, joins_empty: the record has a line that counts; OBJECTS: it has an object
+ *   object   OBJECTS: how far it is read
  *   skipped  bytes of the record that is being skipped; -1: none is */
 typedef struct RecordCutter {
     ByteSource source;
@@ -76,6 +100,7 @@ typedef struct RecordCutter {
     size_t whole, seen, line_begin;
     int64_t newlines, open_at, skipped;
     bool in_quotes, counts, has_mark, is_endless;
+    ObjectScan object;
 } RecordCutter;
 
 /* Opens a file, a pipe, or standard input ("-" or NULL). False: errno says why. */

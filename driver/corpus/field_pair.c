@@ -76,7 +76,7 @@ static bool has_names(const FieldPair *pair, const Source *source, TableFormat f
     const char *next = start < end ? record_line(start, end, &first.length) : end;
     if (next < end && table_head_records(format, source->text, source->length) > 1)
         record_line(first.text = next, end, &first.length); /* behind "sep=;" */
-    bool named = format == TABLE_JSON;
+    bool named = table_is_json(format);
     for (const char *mark = format == TABLE_CSV ? ",;" : "\t"; *mark && !named; mark++) {
         const bool has[2] = {header_has(&first, format, *mark, pair->names[0]),
                              header_has(&first, format, *mark, pair->names[1])};

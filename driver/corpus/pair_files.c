@@ -36,9 +36,7 @@ bool pair_columns_of(Job *job, const char *source, const char *target, const Tex
 static TableFormat format_of(const char *path, const TextList *columns, const Source *begin)
 {
     TableFormat format = TABLE_TSV;
-    if (!table_is_named(path, &format) && columns->count)
-        format = table_format(path, begin);
-    return format;
+    return table_is_named(path, &format) || columns->count ? table_format(path, begin) : format;
 }
 
 static PairFields choose_fields(Job *job, const char *path, const TextList *columns,

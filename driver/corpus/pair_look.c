@@ -142,7 +142,7 @@ static void find_all(PairLook *look, const Source *begin)
     const char *numbers[MOST_FIELDS];
     const TableFormat format = look->fields->format;
     diag_init(&unseen, arena);
-    const int64_t width = format == TABLE_JSON || table_is_conll(format) ||
+    const int64_t width = table_is_json(format) || table_is_conll(format) ||
                                   !field_pair_is_numbered(look->fields->fields)
                               ? 0
                               : table_width(&unseen, arena, begin, format);

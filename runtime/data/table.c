@@ -15,9 +15,9 @@ static const struct {
     TABLE_ENDINGS(TABLE_ENDING_ROW)};
 
 static TableNext *const readers[] = {
-    [TABLE_TSV] = table_next_tsv,      [TABLE_CSV] = table_next_csv,
-    [TABLE_JSON] = table_next_json,    [TABLE_CONLL] = table_next_conll,
-    [TABLE_CONLLU] = table_next_conll,
+    [TABLE_TSV] = table_next_tsv,     [TABLE_CSV] = table_next_csv,
+    [TABLE_JSON] = table_next_json,   [TABLE_LIST] = table_next_list,
+    [TABLE_CONLL] = table_next_conll, [TABLE_CONLLU] = table_next_conll,
 };
 
 /* Whether the first n bytes of a path end so, in letters of either case. */
@@ -44,21 +44,31 @@ bool table_is_named(const char *path, TableFormat *format)
     return false;
 }
 
+static const char *pass_spaces(const char *at, const char *end)
+{
+    while (at < end && strchr(" \t\r\n", *at) && *at)
+        at++;
+    return at;
+}
+
 TableFormat table_format(const char *path, const Source *source)
 {
     TableFormat format;
-    if (table_is_named(path, &format))
+    const bool is_named = table_is_named(path, &format);
+    if (is_named && format != TABLE_JSON)
         return format;
-    const char *at = source_start(source), *end = source->text + source->length;
-    while (at < end && strchr(" \t\r\n", *at) && *at)
-        at++;
-    return at < end && *at == '{' ? TABLE_JSON : TABLE_TSV;
+    const char *end = source->text + source->length, *at = pass_spaces(source_start(source), end);
+    const char *next = at < end && *at == '[' ? pass_spaces(at + 1, end) : end;
+    if (next < end && *next == '{')
+        return TABLE_LIST;
+    return is_named || (at < end && *at == '{') ? TABLE_JSON : TABLE_TSV;
 }
 
 RecordRule table_record_rule(TableFormat format, int64_t line_limit, size_t more)
 {
     const size_t line = (size_t)record_limit_of(line_limit);
     return (RecordRule){.ends = format == TABLE_CSV      ? RECORD_QUOTED
+                                : format == TABLE_LIST   ? RECORD_OBJECTS
                                 : table_is_conll(format) ? RECORD_BLOCKS
                                                          : RECORD_LINES,
                         .longest = 2 * line + more,
@@ -260,7 +270,7 @@ static void need_least(TableHead *head)
 static void name_fields(Arena *arena, const char *const *fields, TableHead *head)
 {
     Line *names = ARENA_ARRAY(arena, Line, head->n_fields + 1);
-    head->is_numbered = head->format != TABLE_JSON;
+    head->is_numbered = !table_is_json(head->format);
     for (size_t k = 0; k < head->n_fields; k++) {
         names[k] = (Line){fields[k], strlen(fields[k])};
         head->is_numbered = head->is_numbered && is_number(fields[k]);
@@ -275,7 +285,7 @@ static bool find_head(TableReader *r, TableHead *head)
         diag_error(r->diags, (Loc){.source = r->lines->source}, "the table is empty");
         return false;
     }
-    if (head->format == TABLE_JSON) {
+    if (table_is_json(head->format)) {
         for (size_t k = 0; k < head->n_fields; k++)
             head->index[k] = k;
         head->width = head->n_fields;
@@ -301,7 +311,8 @@ static bool find_head(TableReader *r, TableHead *head)
 
 bool table_passes_empty(const TableHead *head)
 {
-    return head->format == TABLE_JSON || (!table_is_conll(head->format) && head->width > 1);
+    return head->format == TABLE_JSON ||
+           (head->format != TABLE_LIST && !table_is_conll(head->format) && head->width > 1);
 }
 
 /* ---- records ---- */
@@ -316,11 +327,25 @@ static void tell_width(TableReader *r, int64_t line, int64_t n)
                 r->head->width);
 }
 
-/* Columns of no records yet, with room for one from each line. */
+/* Most records: one from each line, or from each brace that opens an object. */
+static int64_t count_room(const TableReader *r)
+{
+    const char *at = r->lines->source->text, *end = at + r->lines->source->length;
+    int64_t n = 1;
+    if (r->head->format != TABLE_LIST)
+        return r->lines->n + 1;
+    while ((at = memchr(at, '{', (size_t)(end - at)))) {
+        at++;
+        n++;
+    }
+    return n;
+}
+
+/* Columns of no records yet. */
 static Table *make_table(TableReader *r, const int64_t *line)
 {
     Table *table = ARENA_NEW(r->arena, Table);
-    const int64_t room = r->lines->n + 1;
+    const int64_t room = count_room(r);
     table->columns = ARENA_ARRAY(r->arena, Lines *, r->head->n_fields + 1);
     for (size_t k = 0; k < r->head->n_fields; k++) {
         Lines *column = ARENA_NEW(r->arena, Lines);
@@ -344,14 +369,17 @@ static Table *read_records(TableReader *r)
 {
     const TableHead *head = r->head;
     const bool is_conll = table_is_conll(head->format);
-    const bool is_line_each = head->format != TABLE_CSV && !is_conll && r->line == 0;
-    int64_t *line = is_line_each ? NULL : ARENA_ARRAY(r->arena, int64_t, r->lines->n + 1);
+    const bool is_list = head->format == TABLE_LIST,
+               is_line_each = head->format != TABLE_CSV && !is_list && !is_conll && r->line == 0;
+    int64_t *line = is_line_each ? NULL : ARENA_ARRAY(r->arena, int64_t, count_room(r));
     Table *table = make_table(r, line);
     Line *cells = ARENA_ARRAY(r->scratch, Line, head->width + 1);
     int64_t empty = -1; /* at the end of the file it is passed */
     r->left_out = 0;
     if (is_conll)
         table_skip_conll(r);
+    if (is_list)
+        table_begin_list(r);
     while (r->line < r->lines->n) {
         const int64_t begin = r->line;
         if (pass_empty(r, &empty))
@@ -386,6 +414,10 @@ static Table *judge(const TableReader *r, Table *table, bool is_part)
     if (r->bad > TABLE_TOLD)
         diag_note(r->diags, file, "these are the first %d of %s%lld bad records", TABLE_TOLD,
                   is_part ? "at least " : "", (long long)r->bad);
+    if (!r->bad && !is_part && r->head->format == TABLE_LIST && !r->ends) {
+        diag_error(r->diags, file, "nothing closes the list: the file has no ']' at its end");
+        return NULL;
+    }
     if (!r->bad && !table->n && !is_part) /* a part may be the empty end of a file */
         diag_error(r->diags, file, TABLE_HAS_NO_RECORDS);
     return r->bad || (!table->n && !is_part) ? NULL : table;
@@ -400,7 +432,8 @@ static bool open_reader(TableReader *r, Diagnostics *diags, Arena *arena, const 
                        .scratch = arena_new(),
                        .head = head,
                        .line_limit = record_limit_of(limits ? limits->line : 0)};
-    r->lines = lines_parse(diags, r->scratch, source, r->line_limit);
+    const bool is_list = head->format == TABLE_LIST; /* which may be one line */
+    r->lines = lines_parse(diags, r->scratch, source, is_list ? INT64_MAX : r->line_limit);
     return r->lines != NULL;
 }
 

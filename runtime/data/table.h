@@ -6,11 +6,12 @@
  *   TSV         .tsv           fields between tabs, a record a line, no quoting: any other byte is
  *                              itself
  *   CSV         .csv           RFC 4180: fields between commas. "A field" in quotes may have commas
- *                              and line breaks, and "" for a quote. Blanks belong to fields. The mark
- *                              between fields is another one if the first line, which Excel reads, is
- *                              "sep=;", and a semicolon where that finds the wanted fields and a comma
+ *                              and line breaks, and "" for a quote. Blanks belong to fields. The
+ *                              mark between fields is what a first line "sep=;" says, as Excel has
+ *                              it; or a semicolon, where that finds the wanted fields and a comma
  *                              does not
- *   JSON lines  .jsonl .ndjson an object a line: {"label": 2, "text": "A dog."}
+ *   JSON lines  .jsonl .ndjson .json   an object a line: {"label": 2, "text": "A dog."}
+ *   JSON list   the same               one list of objects, over any number of lines
  *   CoNLL       .conll .bio .iob  a word a line, fields between tabs or else between blanks; an
  *                              empty line ends a record, whose fields are the columns. Lines that
  *                              begin with -DOCSTART-, and comments before a record's words, are
@@ -18,7 +19,8 @@
  *   CoNLL-U     .conllu        the same; comments are all lines that begin with #, and words whose
  *                              number has a - or a . in it are left out
  *
- * A file of another name is JSON lines if its first byte other than blanks is {, else TSV.
+ * A file of another name is JSON lines if its first byte other than blanks is {, a JSON list if it
+ * begins with [ and {, else TSV.
  *
  * Fields. They are named, and the first record of TSV and CSV is a header with the names; or all of
  * them are numbers from 1, and TSV and CSV have no header. Fields of JSON are keys; those of CoNLL
@@ -52,6 +54,7 @@ typedef enum TableFormat {
     TABLE_TSV,
     TABLE_CSV,
     TABLE_JSON,
+    TABLE_LIST,
     TABLE_CONLL,
     TABLE_CONLLU
 } TableFormat;
@@ -62,6 +65,7 @@ typedef enum TableFormat {
     ROW(".csv", TABLE_CSV)     \
     ROW(".jsonl", TABLE_JSON)  \
     ROW(".ndjson", TABLE_JSON) \
+    ROW(".json", TABLE_JSON)   \
     ROW(".conll", TABLE_CONLL) \
     ROW(".bio", TABLE_CONLL)   \
     ROW(".iob", TABLE_CONLL)   \
@@ -69,6 +73,11 @@ typedef enum TableFormat {
 #define TABLE_ENDING_TEXT(ending, format) " " ending
 #define TABLE_ENDINGS_TEXT TABLE_ENDINGS(TABLE_ENDING_TEXT)
 
+/* Whether records are objects of JSON, whose fields are keys. */
+static inline bool table_is_json(TableFormat format)
+{
+    return format == TABLE_JSON || format == TABLE_LIST;
+}
 /* Whether records of the format end with an empty line. */
 static inline bool table_is_conll(TableFormat format)
 {

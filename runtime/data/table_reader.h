@@ -11,13 +11,16 @@
  *   head       how records are read
  *   line       where the next record begins, from 0
  *   bad        records with an error
- *   left_out   lines of CoNLL that are in no record */
+ *   left_out   lines of CoNLL that are in no record
+ *   at         of a JSON list: where the next object begins; ends: the list ends before it */
 typedef struct TableReader {
     Diagnostics *diags;
     Arena *arena, *scratch;
     const Lines *lines;
     const TableHead *head;
     int64_t line_limit, line, bad, left_out;
+    const char *at;
+    bool ends;
 } TableReader;
 
 enum { TABLE_BAD = -1 };
@@ -26,7 +29,9 @@ enum { TABLE_BAD = -1 };
  * `room` fields; of JSON, the wanted ones. Returns how many fields it has, or TABLE_BAD after
  * table_fault. */
 typedef int64_t TableNext(TableReader *reader, Line *cells, size_t room);
-TableNext table_next_tsv, table_next_csv, table_next_json, table_next_conll;
+TableNext table_next_tsv, table_next_csv, table_next_json, table_next_list, table_next_conll;
+/* Of a JSON list: passes what stands before the first object of the text. */
+void table_begin_list(TableReader *reader);
 /* Of CoNLL, whose lines may be all left out: then a record has no fields, and is none. Passes empty
  * lines before a record. */
 void table_skip_conll(TableReader *reader);

@@ -21,7 +21,7 @@ typedef struct JsonLine {
 
 static void skip_json_blanks(JsonLine *j)
 {
-    while (j->at < j->end && (*j->at == ' ' || *j->at == '\t' || *j->at == '\r'))
+    while (j->at < j->end && (*j->at == ' ' || *j->at == '\t' || *j->at == '\r' || *j->at == '\n'))
         j->at++;
 }
 

@@ -24,11 +24,11 @@ typedef struct RecordFields {
     RecordKeys *keys;
 } RecordFields;
 
-/* Reads the record of a line, which is valid UTF-8. cells: one for each field; its text is NULL if
- * the record lacks the field. The cell of a string is the text between the quotes; that of a
- * number, a list of numbers, true or false is the value as the line spells it. Cells point into the
- * line, or, of strings with escapes, into the arena. False: the line breaks a rule of JSON, or a
- * wanted field has a value of another kind or occurs twice; *fault has the reason. */
+/* Reads the record of a line, or of several, which is valid UTF-8. cells: one for each field; its
+ * text is NULL if the record lacks the field. The cell of a string is the text between the quotes;
+ * that of a number, a list of numbers, true or false is the value as the line spells it. Cells
+ * point into the line, or, of strings with escapes, into the arena. False: the line breaks a rule
+ * of JSON, or a wanted field has a value of another kind or occurs twice; *fault has the reason. */
 bool record_read_json(const RecordFields *fields, const Line *line, Line *cells, RowFault *fault);
 
 #endif

@@ -17,8 +17,8 @@ static const char *const passed[] = {"#", "-DOC-", NULL};
 #define LINES(most) {.ends = RECORD_LINES, .longest = (most)}
 #define QUOTED(most, field) {.ends = RECORD_QUOTED, .longest = (most), .quoted = (field)}
 #define BLOCKS(most) {.ends = RECORD_BLOCKS, .longest = (most), .passed = passed}
-#define JOINED(how) \
-    {.ends = RECORD_##how, .joins_empty = true, .longest = 99, .quoted = 99}
+#define OBJECTS(most) {.ends = RECORD_OBJECTS, .longest = (most)}
+#define JOINED(how) {.ends = RECORD_##how, .joins_empty = true, .longest = 99, .quoted = 99}
 #define TEXT(text) (text), sizeof(text) - 1
 
 /* Case: what the records of a text are, each as [TEXT] with the letters of its flags behind it: m a
@@ -60,7 +60,12 @@ static const Case cases[] = {
     {JOINED(LINES), TEXT("\n\n"), "", 2},
     {JOINED(LINES), TEXT("a\n \n"), "[a][ ]", 2},
     {JOINED(LINES), TEXT("a\n\nb"), "[a][\nb]", 3},
-    {JOINED(QUOTED), TEXT("\"a\n\n\"\n\n\"b\n\n"), "[\"a\n\n\"][\n\"b\n]", 7},
+    {JOINED(QUOTED), TEXT("\"a\n\n\"\n\n\"b\n\n"), "[\"a\n\n\"][\n\"b\n]", 6},
+    {OBJECTS(99), TEXT("[{\"a\":{}},\n {\"}\\\"{\":1}\n]\n"), "[[{\"a\":{}}][,\n {\"}\\\"{\":1}]",
+     3},
+    {OBJECTS(99), TEXT("[\n]"), "", 1},
+    {OBJECTS(99), TEXT("[{},{"), "[[{}][,{]", 0},
+    {OBJECTS(3), TEXT("[{\"a\"},{}]"), "[[{\"]c[,{}]", 0},
     {BLOCKS(99), TEXT("a\nb\n\nc\n"), "[a\nb\n][c]", 4},
     {BLOCKS(99), TEXT("\n\n#x\n\na\n \t\r\n\n"), "[\n\n#x\n\na\n \t]r[]", 7},
     {BLOCKS(99), TEXT("-DOC- x\n\na\n\n# b"), "[-DOC- x\n\na\n][# b]", 5},

@@ -1,6 +1,6 @@
 # Tables of records drawn by a seed, as TSV, CSV and JSON lines; and what tfc predict must print of them.
 #   columns.py make           writes t.tsv, t.csv, t.jsonl, plain.tsv (without a header), odd.csv (of Excel), end.jsonl
-#                             (which ends with empty lines)
+#                             (which ends with empty lines), list.json and row.jsonl (one list)
 #   columns.py check VOCAB    compares standard input (JSON of fixtures/columns/echo.tfg) with t.jsonl
 import csv
 import json
@@ -49,6 +49,10 @@ def make():
         for row in rows:
             writer.writerow([row["other"]] + [flat(row[field]) for field in FIELDS])
         out.write("\r\n\r\n")
+    with open("list.json", "w") as out:
+        json.dump(rows, out, indent=1)
+    with open("row.jsonl", "w") as out:
+        json.dump(rows, out)
     with open("end.jsonl", "w") as out:
         out.write(open("t.jsonl").read() + "\n\n")
 

@@ -18,7 +18,7 @@ train() {
 # Every kind of column, and every format.
 python3 "$root/tests/cli/columns.py" make
 gzip -k t.tsv
-for file in t.tsv t.csv t.jsonl t.tsv.gz odd.csv end.jsonl; do
+for file in t.tsv t.csv t.jsonl t.tsv.gz odd.csv end.jsonl list.json row.jsonl; do
     train run-$file "$fixtures/echo.tfg" --data $file --vocab words:auto --steps 12
     cmp run-t.tsv/last.safetensors run-$file/last.safetensors || fail "$file gives other params"
     "$tfc" predict run-$file --input $file --json >said-$file || fail "no predictions of $file"

@@ -148,6 +148,8 @@ cut -f 1 ids.tsv >numbers.txt
 gzip -k t.txt
 head -c 100000000 /dev/zero | gzip >bomb.gz # 97 kB
 iconv -f UTF-8 -t UTF-16 t.txt >u16.txt
+printf 'PK\003\004\024\000' >book.xlsx
+printf 'PAR1\025\004\025' >t.parquet
 printf '\177ELF\377\001\001\000\r\000\377\n' >tool
 printf 'model short\nuse language_model\nconst vocab = 30, layers = 1, d_model = 8, heads = 1, context = 2\n' >short.tfg
 cat >blind.tfg <<'M'

@@ -24,7 +24,7 @@ words="--vocab words:auto"
 # shellcheck disable=SC2086  # words
 {
     train table echo.tfg --data t.tsv $words --steps 12
-    for file in t.tsv t.csv t.jsonl t.tsv.gz t.jsonl.xz odd.csv end.jsonl; do
+    for file in t.tsv t.csv t.jsonl t.tsv.gz t.jsonl.xz odd.csv end.jsonl list.json row.jsonl; do
         prepare echo.tfg --data $file $words --rows-per-shard 5 --threads 3 -o p-$file
         grep -q "^p-$file: 37 records of 37 records, 6 columns, 8 shards$" err.txt || fail "not told: $(cat err.txt)"
         train run-$file echo.tfg --prepared p-$file --steps 12
