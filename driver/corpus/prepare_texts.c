@@ -272,7 +272,7 @@ static bool check_part(Job *job, const TextPart *part)
                                              part->name[1], part->text[1].lines));
     if (part->table && !part->text[0].lines)
         diag_error(&job->diags, (Loc){.source = diag_source(job->arena, part->name[0], "", 0)},
-                   TABLE_HAS_NO_RECORDS);
+                   "%s", table_without_records(part->table->head.format));
     if (part->table)
         table_tell_left_out(&job->diags, diag_source(job->arena, part->name[0], "", 0),
                             part->table->head.format, part->left_out);

@@ -287,8 +287,8 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
         return false;
     if (!bytes) {
         if (!s->records && !s->is_lines)
-            diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)},
-                       TABLE_HAS_NO_RECORDS);
+            diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)}, "%s",
+                       table_without_records(s->format));
         return s->records > 0 || s->is_lines;
     }
     diag_init(&s->fault, s->job->arena);
@@ -302,8 +302,8 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
     *text = table_fields_text(s->fields, columns);
     *n = columns[0]->n;
     if (!*n && !s->records && !s->is_lines) {
-        diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)},
-                   TABLE_HAS_NO_RECORDS);
+        diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)}, "%s",
+                   table_without_records(s->format));
         return false;
     }
     s->records += *n;

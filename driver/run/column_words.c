@@ -57,6 +57,34 @@ bool column_words_check_cells(Diagnostics *diags, const ColumnSpec *spec, const 
     return !cells->tensor;
 }
 
+/* A label without the blanks around it, in the arena. */
+static const char *bare_label(Arena *arena, const char *label)
+{
+    const char *begin = label + strspn(label, " "), *end = begin + strlen(begin);
+    while (end > begin && end[-1] == ' ')
+        end--;
+    return arena_strndup(arena, begin, (size_t)(end - begin));
+}
+
+/* Warns of labels that differ by blanks alone. */
+static void look_at_labels(Job *job, const ColumnSpec *spec)
+{
+    Map seen; /* bare label → label */
+    map_init(&seen, job->arena);
+    for (size_t i = 0; i < spec->labels->words.count; i++) {
+        const char *label = spec->labels->words.data[i], *bare = bare_label(job->arena, label),
+                   *before = map_get(&seen, bare);
+        if (before)
+            diag_warning(
+                &job->diags, (Loc){0},
+                "the labels '%s' and '%s' of `%s` differ by blanks alone, and are two: write "
+                "them alike if one is meant",
+                before, label, spec->input);
+        else
+            map_set(&seen, bare, (void *)label);
+    }
+}
+
 static const Labels *count_labels(Job *job, const ColumnSpec *spec, const Lines *cells)
 {
     if (!cells)
@@ -114,6 +142,8 @@ bool column_words_make(Job *job, const char *folder, const ModelPorts *ports,
         const Lines *own = cells ? cells[c] : NULL;
         if (columns->words[c] && !(spec->labels && column_words_are_counted(columns, c)))
             spec->labels = make_list(job, folder, input, spec, columns->words[c], own, line_limit);
+        if (spec->labels && column_words_are_counted(columns, c))
+            look_at_labels(job, spec);
         if (columns->own[c] && !spec->vocab)
             spec->vocab = own_vocabulary_make(job, folder, spec,
                                               own_spec(job, folder, input, spec, columns->own[c]),

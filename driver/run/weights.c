@@ -1,6 +1,7 @@
 /* Initial values, and params from checkpoints of other programs. */
 #include "driver/run/weights.h"
 
+#include "base/element.h"
 #include "base/file.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/checkpoints.h"
@@ -170,7 +171,8 @@ static bool load_grown(Job *job, const WeightNames *names, const GrownRows *grow
             continue;
         }
         Arena *scratch = arena_scratch(job->arena);
-        before.data = ARENA_ARRAY(scratch, double, before.count); /* no element is larger */
+        const size_t bytes = (size_t)before.count * element_info(before.type)->bytes;
+        before.data = ARENA_ARRAY(scratch, double, bytes / sizeof(double) + 1); /* aligned */
         const bool ok = load_param(job, names, was, &before, missing);
         if (ok)
             grown_fill(grown, &before, axis, param);

@@ -419,7 +419,7 @@ static Table *judge(const TableReader *r, Table *table, bool is_part)
         return NULL;
     }
     if (!r->bad && !table->n && !is_part) /* a part may be the empty end of a file */
-        diag_error(r->diags, file, TABLE_HAS_NO_RECORDS);
+        diag_error(r->diags, file, "%s", table_without_records(r->head->format));
     return r->bad || (!table->n && !is_part) ? NULL : table;
 }
 

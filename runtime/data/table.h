@@ -148,7 +148,11 @@ void table_tell_left_out(Diagnostics *diags, const Source *file, TableFormat for
 /* How many fields the first record has; -1 after errors. */
 int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format);
 /* What a file without records is. */
-#define TABLE_HAS_NO_RECORDS "the table has a header and no records"
+static inline const char *table_without_records(TableFormat format)
+{
+    return table_is_json(format) ? "the table has no records"
+                                 : "the table has a header and no records";
+}
 /* Whether the file's name says that it is a table, and of which format. */
 bool table_is_named(const char *path, TableFormat *format);
 /* The format of a file of that name and text. */

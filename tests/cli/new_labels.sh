@@ -48,6 +48,11 @@ tells "head.weight, head.bias begin with the model's initial values"
 train old --data old.tsv --new head --steps 1 --out same
 if grep -q "initial values" err.txt; then fail "the same labels began anew: $(cat err.txt)"; fi
 
+# Labels that are two by mistake.
+printf 'text\tlabel\na a\tX\nb b\tX \n' >blanks.tsv
+train model.tfg --data blanks.tsv --vocab words:auto --steps 1 --out blanks
+tells "the labels 'X' and 'X ' of .label. differ by blanks alone, and are two"
+
 # More tokens: old rows stay, whatever their order; new ones are the mean.
 (printf '<pad>\n<unk>\n<s>\n</s>\nnew\n'; tail -n +5 old/vocab.txt | sort -r; echo newer) >big.txt
 train old --data old.tsv --vocab words:big.txt --only head --steps 1 --out grown

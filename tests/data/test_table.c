@@ -308,7 +308,7 @@ static const BadTable bad[] = {
     {TABLE_LIST, "[{\"a\":1},\n{\"a\":\n1,}]", {"a"}, "t:3:3: error: expected a key in quotes"},
     {TABLE_LIST, "[{\"a\":1},\n{\n\"b\":1}]", {"a"}, "t:2:1: error: the record has no field 'a'; there is 'b'"},
     {TABLE_LIST, "[{\"a\":1},{\"a\":1", {"a"}, "t:1:16: error: expected ',' or '}'"},
-    {TABLE_LIST, "[]", {"a"}, "t: error: the table has a header and no records"},
+    {TABLE_LIST, "[]", {"a"}, "t: error: the table has no records"},
     /* what is not JSON */
     {TABLE_JSON, "[1]\n", {"a"}, "t:1:1: error: expected '{': each record is an object"},
     {TABLE_JSON, "{\"a\":1}{\"a\":2}\n", {"a"}, "t:1:8: error: something after the record"},
