@@ -91,7 +91,7 @@ static void tell_unknown(Job *job, const RunFolder *run, const char *prompt)
 static void tell_doubled(Job *job, const RunFolder *run, const Ids *ids)
 {
     const int32_t begin = vocab_rules(run->vocab)->text.begin;
-    if (begin >= 0 && ids->count > 1 && ids->data[0] == begin && ids->data[1] == begin)
+    if (begin >= 0 && ids->count && ids->data[0] == begin)
         diag_warning(&job->diags, (Loc){0},
                      "the prompt begins with %s, which stands before every text: the model sees it "
                      "twice; leave it out",

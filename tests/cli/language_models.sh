@@ -99,7 +99,8 @@ first=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 -
 [ "$first" = "t5 t9 t12 t5 t15" ] || fail "stop=t29: $first"
 first=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 --token stop='#13' --token stop=t39)
 [ "$first" = "t5 t9 t12 t5 t15 t29" ] || fail "stop=#13: $first"
-"$tfc" generate llama --prompt "<s>t5 t9" --tokens 2 --json >json.txt
+"$tfc" generate llama --prompt "<s>t5 t9" --tokens 2 --json >json.txt 2>err.txt
+grep -q "the prompt begins with <s>, which stands before every text: the model sees it twice" err.txt || fail "a doubled begin token: $(cat err.txt)"
 grep -q '"prompt": "<s>t5 t9"' json.txt || fail "a prompt with a special token: $(cat json.txt)"
 all=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 --token stop=none --json)
 [ "$(echo "$all" | sed 's/.*"ids": \[\([^]]*\)\].*/\1/' | wc -w)" = 30 ] || fail "stop=none: $all"
