@@ -165,9 +165,11 @@ static bool read_all(SpecReader *r)
     if (version < OLDEST || version > NEWEST)
         return tensor_list_refuse(
             &r->list, NULL,
-            arena_printf(r->list.arena,
-                         "its version is %llu; %d to %d are read: convert the model again",
-                         (unsigned long long)version, OLDEST, NEWEST));
+            arena_printf(
+                r->list.arena,
+                "it is a model of CTranslate2, of version %llu; versions %d to %d are read: "
+                "convert the model again",
+                (unsigned long long)version, OLDEST, NEWEST));
     take_name(r);
     take(r, 4); /* the specification's revision */
     for (uint64_t n = take(r, 4); n && !r->is_bad; n--)

@@ -85,16 +85,19 @@ static bool is_ggml(Bytes *bytes, uint64_t size)
            begins(bytes, size, "tjgg", 4);
 }
 
-/* A version, then the name of a specification with its length, as "TransformerSpec" and a NUL
- * (python/ctranslate2/specs/model_spec.py). */
+/* A version, then the name of a specification with its length, as "TransformerSpec" and a NUL, or
+ * of the first three versions such as "TransformerBase" (ctranslate2/specs/model_spec.py). */
 static bool is_ctranslate2(Bytes *bytes, uint64_t size)
 {
-    enum { LATEST = 64, LONGEST = 64, NAME_AT = 6, ENDING = sizeof "Spec" };
+    enum { LATEST = 64, LONGEST = 64, NAME_AT = 6, ENDING = sizeof "Spec", BEGINNING = 11 };
     if (size < NAME_AT || bytes[0] == 0 || bytes[0] > LATEST || bytes[1] || bytes[2] || bytes[3])
         return false;
     const size_t length = bytes[4];
-    return bytes[5] == 0 && length > ENDING && length < LONGEST && size >= NAME_AT + length &&
-           !memcmp(bytes + NAME_AT + length - ENDING, "Spec", ENDING);
+    if (bytes[5] || length <= ENDING || length >= LONGEST || size < NAME_AT + length)
+        return false;
+    return !memcmp(bytes + NAME_AT + length - ENDING, "Spec", ENDING) ||
+           (length > BEGINNING && !memcmp(bytes + NAME_AT, "Transformer", BEGINNING) &&
+            !bytes[NAME_AT + length - 1]);
 }
 
 /* ModelProto: field 1, a small version, then another field of it. */

@@ -1,47 +1,42 @@
 /* Blocks of few bits, as ggml's ggml-common.h lays them out and ggml-quants.c computes them. All
  * numbers are little-endian; a scale is an f16. */
-#include "driver/formats/gguf.h"
+#include "driver/formats/gguf_blocks.h"
 
 #include "base/bf16.h"
-#include "base/half.h"
 #include "runtime/product/groups.h"
 
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
-enum { SMALL = 32, SUPER = 256 }; /* elements of a block */
-
-static float half_at(const uint8_t *at) { return half_to_float((uint16_t)(at[0] | at[1] << 8)); }
-
 /* d · q */
 static void decode_q8_0(const void *block, float *out)
 {
     const uint8_t *at = block;
-    const float d = half_at(at);
-    for (int i = 0; i < SMALL; i++)
+    const float d = gguf_half_at(at);
+    for (int i = 0; i < GGUF_SMALL; i++)
         out[i] = d * (float)(int8_t)at[2 + i];
 }
 
 /* A block of nibbles: the lower ones are the first half. */
 static void decode_4(const uint8_t *nibbles, float d, float minimum, int less, float *out)
 {
-    for (int i = 0; i < SMALL / 2; i++) {
+    for (int i = 0; i < GGUF_SMALL / 2; i++) {
         out[i] = d * (float)((nibbles[i] & 15) - less) + minimum;
-        out[i + SMALL / 2] = d * (float)((nibbles[i] >> 4) - less) + minimum;
+        out[i + GGUF_SMALL / 2] = d * (float)((nibbles[i] >> 4) - less) + minimum;
     }
 }
 
 static void decode_q4_0(const void *block, float *out)
 {
     const uint8_t *at = block;
-    decode_4(at + 2, half_at(at), 0, 8, out);
+    decode_4(at + 2, gguf_half_at(at), 0, 8, out);
 }
 
 static void decode_q4_1(const void *block, float *out)
 {
     const uint8_t *at = block;
-    decode_4(at + 4, half_at(at), half_at(at + 2), 0, out);
+    decode_4(at + 4, gguf_half_at(at), gguf_half_at(at + 2), 0, out);
 }
 
 /* As of 4 bits, with the fifth of each in a word of 32. */
@@ -50,8 +45,8 @@ static void decode_5(const uint8_t *fifths, float d, float minimum, int less, fl
     const uint8_t *nibbles = fifths + 4;
     const uint32_t bits = (uint32_t)fifths[0] | (uint32_t)fifths[1] << 8 |
                           (uint32_t)fifths[2] << 16 | (uint32_t)fifths[3] << 24;
-    for (int i = 0; i < SMALL; i++) {
-        const int lower = i < SMALL / 2 ? nibbles[i] & 15 : nibbles[i - SMALL / 2] >> 4;
+    for (int i = 0; i < GGUF_SMALL; i++) {
+        const int lower = i < GGUF_SMALL / 2 ? nibbles[i] & 15 : nibbles[i - GGUF_SMALL / 2] >> 4;
         out[i] = d * (float)((lower | (int)(bits >> i & 1) << 4) - less) + minimum;
     }
 }
@@ -59,13 +54,13 @@ static void decode_5(const uint8_t *fifths, float d, float minimum, int less, fl
 static void decode_q5_0(const void *block, float *out)
 {
     const uint8_t *at = block;
-    decode_5(at + 2, half_at(at), 0, 16, out);
+    decode_5(at + 2, gguf_half_at(at), 0, 16, out);
 }
 
 static void decode_q5_1(const void *block, float *out)
 {
     const uint8_t *at = block;
-    decode_5(at + 4, half_at(at), half_at(at + 2), 0, out);
+    decode_5(at + 4, gguf_half_at(at), gguf_half_at(at + 2), 0, out);
 }
 
 /* Scale and minimum of the j-th of eight parts, of six bits each: the first four in the lower bits
@@ -86,16 +81,16 @@ static void scales_of(const uint8_t *at, int j, float *scale, float *minimum)
 static void decode_parts(const uint8_t *block, const uint8_t *fifths, const uint8_t *nibbles,
                          float *out)
 {
-    const float d = half_at(block), dmin = half_at(block + 2);
-    for (int part = 0; part < SUPER / SMALL; part++) {
+    const float d = gguf_half_at(block), dmin = gguf_half_at(block + 2);
+    for (int part = 0; part < GGUF_SUPER / GGUF_SMALL; part++) {
         float scale, minimum;
         scales_of(block + 4, part, &scale, &minimum);
         const float step = d * scale, less = dmin * minimum;
-        for (int i = 0; i < SMALL; i++) {
-            int q = nibbles[part / 2 * SMALL + i] >> (part % 2 ? 4 : 0) & 15;
+        for (int i = 0; i < GGUF_SMALL; i++) {
+            int q = nibbles[part / 2 * GGUF_SMALL + i] >> (part % 2 ? 4 : 0) & 15;
             if (fifths)
                 q |= (fifths[i] >> part & 1) << 4;
-            out[part * SMALL + i] = step * (float)q - less;
+            out[part * GGUF_SMALL + i] = step * (float)q - less;
         }
     }
 }
@@ -116,45 +111,61 @@ static void decode_q5_k(const void *block, float *out)
  * four bits and 32 bytes the upper two of 128 elements. */
 static void decode_q6_k(const void *block, float *out)
 {
-    enum { HALF = SUPER / 2, UPPER_AT = 128, SCALES_AT = 192, D_AT = 208 };
+    enum { HALF = GGUF_SUPER / 2, UPPER_AT = 128, SCALES_AT = 192, D_AT = 208 };
     const uint8_t *at = block;
-    const float d = half_at(at + D_AT);
-    for (int i = 0; i < SUPER; i++) {
-        const int half = i / HALF, part = i % HALF / SMALL, l = i % SMALL;
-        const uint8_t low = at[half * 64 + part % 2 * SMALL + l];
-        const uint8_t high = at[UPPER_AT + half * SMALL + l];
+    const float d = gguf_half_at(at + D_AT);
+    for (int i = 0; i < GGUF_SUPER; i++) {
+        const int half = i / HALF, part = i % HALF / GGUF_SMALL, l = i % GGUF_SMALL;
+        const uint8_t low = at[half * 64 + part % 2 * GGUF_SMALL + l];
+        const uint8_t high = at[UPPER_AT + half * GGUF_SMALL + l];
         const int q = (part < 2 ? low & 15 : low >> 4) | (high >> 2 * part & 3) << 4;
         out[i] = d * (float)(int8_t)at[SCALES_AT + i / 16] * (float)(q - 32);
     }
 }
 
-static const StBlocks q8_0 = {"Q8_0", SMALL, 34, decode_q8_0},
-                      q4_0 = {"Q4_0", SMALL, 18, decode_q4_0},
-                      q4_1 = {"Q4_1", SMALL, 20, decode_q4_1},
-                      q5_0 = {"Q5_0", SMALL, 22, decode_q5_0},
-                      q5_1 = {"Q5_1", SMALL, 24, decode_q5_1},
-                      q4_k = {"Q4_K", SUPER, 144, decode_q4_k},
-                      q5_k = {"Q5_K", SUPER, 176, decode_q5_k},
-                      q6_k = {"Q6_K", SUPER, 210, decode_q6_k};
+static const StBlocks q8_0 = {"Q8_0", GGUF_SMALL, 34, decode_q8_0},
+                      q4_0 = {"Q4_0", GGUF_SMALL, 18, decode_q4_0},
+                      q4_1 = {"Q4_1", GGUF_SMALL, 20, decode_q4_1},
+                      q5_0 = {"Q5_0", GGUF_SMALL, 22, decode_q5_0},
+                      q5_1 = {"Q5_1", GGUF_SMALL, 24, decode_q5_1},
+                      q4_k = {"Q4_K", GGUF_SUPER, 144, decode_q4_k},
+                      q5_k = {"Q5_K", GGUF_SUPER, 176, decode_q5_k},
+                      q6_k = {"Q6_K", GGUF_SUPER, 210, decode_q6_k};
 
 /* By ggml.h, enum ggml_type. */
 static const GgufType types[] = {
-    {0, "F32", ST_F32, NULL, NULL},        {1, "F16", ST_F16, NULL, NULL},
-    {2, "Q4_0", ST_F32, &q4_0, "int4"},    {3, "Q4_1", ST_F32, &q4_1, "q4_1"},
-    {6, "Q5_0", ST_F32, &q5_0, "q8_0"},    {7, "Q5_1", ST_F32, &q5_1, "q8_0"},
-    {8, "Q8_0", ST_F32, &q8_0, "q8_0"},    {12, "Q4_K", ST_F32, &q4_k, "q4_1"},
-    {13, "Q5_K", ST_F32, &q5_k, "q8_0"},   {14, "Q6_K", ST_F32, &q6_k, "q8_0"},
-    {24, "I8", ST_I8, NULL, NULL},         {25, "I16", ST_I16, NULL, NULL},
-    {26, "I32", ST_I32, NULL, NULL},       {27, "I64", ST_I64, NULL, NULL},
-    {28, "F64", ST_F64, NULL, NULL},       {30, "BF16", ST_BF16, NULL, NULL},
-    {9, "Q8_1", ST_COUNT, NULL, NULL},     {10, "Q2_K", ST_COUNT, NULL, NULL},
-    {11, "Q3_K", ST_COUNT, NULL, NULL},    {15, "Q8_K", ST_COUNT, NULL, NULL},
-    {16, "IQ2_XXS", ST_COUNT, NULL, NULL}, {17, "IQ2_XS", ST_COUNT, NULL, NULL},
-    {18, "IQ3_XXS", ST_COUNT, NULL, NULL}, {19, "IQ1_S", ST_COUNT, NULL, NULL},
-    {20, "IQ4_NL", ST_COUNT, NULL, NULL},  {21, "IQ3_S", ST_COUNT, NULL, NULL},
-    {22, "IQ2_S", ST_COUNT, NULL, NULL},   {23, "IQ4_XS", ST_COUNT, NULL, NULL},
-    {29, "IQ1_M", ST_COUNT, NULL, NULL},   {34, "TQ1_0", ST_COUNT, NULL, NULL},
-    {35, "TQ2_0", ST_COUNT, NULL, NULL},   {39, "MXFP4", ST_COUNT, NULL, NULL},
+    {0, "F32", ST_F32, NULL, NULL},
+    {1, "F16", ST_F16, NULL, NULL},
+    {2, "Q4_0", ST_F32, &q4_0, "int4"},
+    {3, "Q4_1", ST_F32, &q4_1, "q4_1"},
+    {6, "Q5_0", ST_F32, &q5_0, "q8_0"},
+    {7, "Q5_1", ST_F32, &q5_1, "q8_0"},
+    {8, "Q8_0", ST_F32, &q8_0, "q8_0"},
+    {12, "Q4_K", ST_F32, &q4_k, "q4_1"},
+    {13, "Q5_K", ST_F32, &q5_k, "q8_0"},
+    {14, "Q6_K", ST_F32, &q6_k, "q8_0"},
+    {24, "I8", ST_I8, NULL, NULL},
+    {25, "I16", ST_I16, NULL, NULL},
+    {26, "I32", ST_I32, NULL, NULL},
+    {27, "I64", ST_I64, NULL, NULL},
+    {28, "F64", ST_F64, NULL, NULL},
+    {30, "BF16", ST_BF16, NULL, NULL},
+    {10, "Q2_K", ST_F32, &gguf_q2_k, "q8_0"},
+    {11, "Q3_K", ST_F32, &gguf_q3_k, "q8_0"},
+    {20, "IQ4_NL", ST_F32, &gguf_iq4_nl, "q8_0"},
+    {21, "IQ3_S", ST_F32, &gguf_iq3_s, "q8_0"},
+    {23, "IQ4_XS", ST_F32, &gguf_iq4_xs, "q8_0"},
+    {34, "TQ1_0", ST_F32, &gguf_tq1_0, "q8_0"},
+    {35, "TQ2_0", ST_F32, &gguf_tq2_0, "q8_0"},
+    {9, "Q8_1", ST_COUNT, NULL, NULL},
+    {15, "Q8_K", ST_COUNT, NULL, NULL},
+    {16, "IQ2_XXS", ST_COUNT, NULL, NULL},
+    {17, "IQ2_XS", ST_COUNT, NULL, NULL},
+    {18, "IQ3_XXS", ST_COUNT, NULL, NULL},
+    {19, "IQ1_S", ST_COUNT, NULL, NULL},
+    {22, "IQ2_S", ST_COUNT, NULL, NULL},
+    {29, "IQ1_M", ST_COUNT, NULL, NULL},
+    {39, "MXFP4", ST_COUNT, NULL, NULL},
 };
 enum { N_TYPES = sizeof types / sizeof *types };
 
@@ -202,9 +213,9 @@ static uint8_t *put_half(uint8_t *to, uint16_t half)
 /* A block of 4 or 8 bits, rounded as a group of products is (runtime/product/groups.h). */
 static void encode_block(Quant quant, const float *values, uint8_t *to)
 {
-    int8_t integers[SMALL];
+    int8_t integers[GGUF_SMALL];
     const QuantInfo *q = quant_info(quant);
-    const GroupScale of = groups_round(quant, SMALL, values, 1, integers);
+    const GroupScale of = groups_round(quant, GGUF_SMALL, values, 1, integers);
     const int added = q->has_minimum ? 0 : 8;
     to = put_half(to, of.scale);
     if (q->has_minimum)
@@ -212,8 +223,8 @@ static void encode_block(Quant quant, const float *values, uint8_t *to)
     if (q->bits == 8)
         memcpy(to, integers, sizeof integers);
     else
-        for (int i = 0; i < SMALL / 2; i++)
-            to[i] = (uint8_t)((integers[i] + added) | (integers[i + SMALL / 2] + added) << 4);
+        for (int i = 0; i < GGUF_SMALL / 2; i++)
+            to[i] = (uint8_t)((integers[i] + added) | (integers[i + GGUF_SMALL / 2] + added) << 4);
 }
 
 /* Those whose blocks are groups of base/quants.def. */
@@ -226,8 +237,8 @@ bool gguf_encode(const GgufType *type, const float *values, int64_t n, void *out
 {
     uint8_t *to = out;
     if (type->blocks) {
-        for (int64_t i = 0; is_encoded(type) && i < n / SMALL; i++)
-            encode_block(quant_of_word(type->quant), values + i * SMALL,
+        for (int64_t i = 0; is_encoded(type) && i < n / GGUF_SMALL; i++)
+            encode_block(quant_of_word(type->quant), values + i * GGUF_SMALL,
                          to + i * type->blocks->bytes);
         return is_encoded(type);
     }

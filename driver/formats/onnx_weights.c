@@ -144,8 +144,7 @@ static bool add_tensor(OnnxReader *r, const OnnxTensor *t)
         return false;
     for (const OtherName *other = others; other; other = other->next) {
         StTensor tensor = t->tensor;
-        tensor.stored = tensor.name;
-        tensor.name = other->name;
+        tensor.name = tensor.stored = other->name; /* what nodes call it */
         const int64_t rows = tensor.dims[0], columns = tensor.dims[1];
         if (other->transposed && tensor.rank == 2) {
             StView *view = ARENA_NEW(r->list.arena, StView);

@@ -37,6 +37,7 @@ static const Case cases[] = {
     {"w", BYTES("tjgg\1\0\0\0"), "a model of llama.cpp from before GGUF"},
     {"w", BYTES("\6\0\0\0\x0f\0TransformerSpec\0\7\0\0\0"), NULL}, /* length without NUL */
     {"w", BYTES("\6\0\0\0\x10\0TransformerSpec\0\7\0\0\0"), "a model of CTranslate2"},
+    {"w", BYTES("\2\0\0\0\x10\0TransformerBase\0\2\0\0\0"), "a model of CTranslate2"},
     {"w", BYTES("\x1f\x8b\x08\0"), "a file of gzip"},
     {"w", BYTES("\x28\xb5\x2f\xfd"), "a file of Zstandard"},
     {"w",
@@ -101,12 +102,19 @@ typedef struct Pair {
 } Pair;
 
 static const Pair pairs[] = {
-    {"torch.pt", "torch"},        {"torch_legacy.bin", "torch"},
-    {"training.pth", "training"}, {"training_legacy.pt", "training"},
-    {"arrays.npz", "arrays"},     {"packed.npz", "arrays"},
-    {"one.npy", "one"},           {"blocks.gguf", "blocks"},
-    {"blocks_2.gguf", "blocks"},  {"llama.gguf", "llama"},
-    {"model.bin", "model"},       {"weights.onnx", "onnx"},
+    {"torch.pt", "torch"},
+    {"torch_legacy.bin", "torch"},
+    {"training.pth", "training"},
+    {"training_legacy.pt", "training"},
+    {"arrays.npz", "arrays"},
+    {"packed.npz", "arrays"},
+    {"one.npy", "one"},
+    {"blocks.gguf", "blocks"},
+    {"blocks_2.gguf", "blocks"},
+    {"llama.gguf", "llama"},
+    {"model.bin", "model"},
+    {"weights.onnx", "onnx"},
+    {"few_bits.gguf", "few_bits"},
 };
 
 static void compare(const StTensor *is, const StTensor *wanted)
