@@ -20,6 +20,7 @@ typedef struct Scan {
         text; /* the place of the next string, with room for all that follows; NULL: no string yet */
     JsonStack stack;
     int depth;
+    bool takes_nul; /* json_read_nul */
     const char *problem;
 } Scan;
 
@@ -108,9 +109,11 @@ static bool scan_unicode(Scan *s, char **to)
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     } else if (code >= 0xDC00 && code < 0xE000)
         return json_fail(s, "half of a surrogate pair");
-    if (!code)
+    if (!code && !s->takes_nul)
         return json_fail(s, "a NUL in a string");
-    *to = put_utf8(*to, code);
+    if (!code)
+        memcpy(*to, JSON_NUL, sizeof JSON_NUL - 1);
+    *to = code ? put_utf8(*to, code) : *to + sizeof JSON_NUL - 1;
     return true;
 }
 
@@ -370,11 +373,13 @@ static const char *wrong_beginning(Arena *arena, const unsigned char *bytes, siz
     return stand_in ? arena_printf(arena, "it is %s", stand_in) : NULL;
 }
 
-JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem)
+static JsonValue *json_read_whole(Arena *arena, const char *bytes, size_t length, bool takes_nul,
+                                  const char **problem)
 {
     const unsigned char *first = (const unsigned char *)bytes;
     JsonValue few[JSON_STACK_FEW];
-    Scan s = {.arena = arena, .bytes = first, .at = first, .end = first + length};
+    Scan s = {
+        .arena = arena, .bytes = first, .at = first, .end = first + length, .takes_nul = takes_nul};
     json_stack_begin(&s.stack, arena, few);
     JsonValue *value = ARENA_NEW(arena, JsonValue);
     s.problem = wrong_beginning(arena, first, length);
@@ -385,6 +390,16 @@ JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char 
     json_stack_end(&s.stack);
     *problem = arena_failed(arena) ? NULL : s.problem;
     return ok && !arena_failed(arena) ? value : NULL;
+}
+
+JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem)
+{
+    return json_read_whole(arena, bytes, length, false, problem);
+}
+
+JsonValue *json_read_nul(Arena *arena, const char *bytes, size_t length, const char **problem)
+{
+    return json_read_whole(arena, bytes, length, true, problem);
 }
 
 JsonKind json_scalar_kind(const char *bytes, size_t length)

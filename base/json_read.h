@@ -14,6 +14,10 @@
  * their number (budget.h). NULL: the bytes break a rule above, and *problem says which and where;
  * or memory ran out, and *problem is NULL. */
 JsonValue *json_read(Arena *arena, const char *bytes, size_t length, const char **problem);
+/* The same, but a NUL in a string is read: as JSON_NUL, which no other string has, since it is not
+ * valid UTF-8. */
+#define JSON_NUL "\xC0\x80"
+JsonValue *json_read_nul(Arena *arena, const char *bytes, size_t length, const char **problem);
 /* What the bytes alone are: null, true, false, an integer or a number; JV_STRING: something else.
  * Takes no memory. */
 JsonKind json_scalar_kind(const char *bytes, size_t length);

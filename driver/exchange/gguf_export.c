@@ -70,17 +70,32 @@ static void add_factors(GgufExport *x, int64_t width)
     gguf_put_number(&x->writer, own_key(x, "rope.scaling.high_freq_factor"), (float)how.high);
 }
 
-/* Of "yarn", llama.cpp multiplies its own scale of cosines and sines by attn_factor. */
-static void put_yarn(GgufExport *x, double factor)
+/* The scale of cosines and sines as transformers computes it (models/llama.tfg: turn_scale). */
+static double yarn_scale(GgufExport *x, double factor)
 {
-    const double scale = number_of(x, "attention_factor", 0);
-    if (scale > 0)
-        gguf_put_number(&x->writer, own_key(x, "rope.scaling.attn_factor"),
-                        (float)(scale / gguf_yarn_scale(factor)));
+    const double said = number_of(x, "attention_factor", 0), one = number_of(x, "mscale", 0),
+                 all = number_of(x, "mscale_all_dim", 0), more = factor > 1 ? log(factor) / 10 : 0;
+    return said > 0 ? said : one > 0 && all > 0 ? (1 + one * more) / (1 + all * more) : 1 + more;
+}
+
+/* Of "yarn", llama.cpp multiplies its own scale of cosines and sines by attn_factor, and the turns
+ * between which pairs are slowed are those of whole pairs. */
+static bool put_yarn(GgufExport *x, double factor)
+{
+    const double scale = yarn_scale(x, factor), own = gguf_yarn_scale(factor);
+    const JsonValue *truncates = config_value(x, "truncate");
+    if (truncates && truncates->kind == JV_FALSE)
+        return job_error(x->job,
+                         "%s: \"truncate\" of the scaled positions is false, and llama.cpp "
+                         "computes them as if it were true: a GGUF has no key for it",
+                         x->config.source->path);
+    if (fabs(scale - own) > 1e-9)
+        gguf_put_number(&x->writer, own_key(x, "rope.scaling.attn_factor"), (float)(scale / own));
     gguf_put_number(&x->writer, own_key(x, "rope.scaling.yarn_beta_fast"),
                     number_of(x, "beta_fast", 32));
     gguf_put_number(&x->writer, own_key(x, "rope.scaling.yarn_beta_slow"),
                     number_of(x, "beta_slow", 1));
+    return true;
 }
 
 /* "dynamic" changes nothing up to the longest text. */
@@ -105,8 +120,8 @@ static bool put_scaling(GgufExport *x, int64_t width)
         gguf_put_size(&x->writer, own_key(x, "rope.scaling.original_context_length"),
                       (uint32_t)number_of(x, "original_max_position_embeddings", 0));
     if (is_yarn)
-        put_yarn(x, factor);
-    else if (!is_linear)
+        return put_yarn(x, factor);
+    if (!is_linear)
         add_factors(x, width);
     return true;
 }
@@ -517,7 +532,7 @@ bool gguf_export(Job *job, const char *run, const char *files, const Model *mode
     const int64_t vocab =
         begin_export(&x, model, what) ? import_config_size(job, &x.config, "vocab_size") : -1;
     bool ok = vocab >= 0 && put_config(&x) &&
-              gguf_put_tokenizer(job, x.folder, file_name(x.run), vocab, &x.writer) &&
+              gguf_put_tokenizer(job, x.folder, &x.config, file_name(x.run), vocab, &x.writer) &&
               put_tokens(&x) && weights_collect(job, model, store, what, &x.weights) &&
               name_tensors(&x);
     if (ok)

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "driver/exchange/gguf_keys.h"
 
+#include "driver/exchange/tokenizer_json.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -155,4 +157,26 @@ const GgufCut *gguf_cut(const char *name)
     while (cut->name && strcmp(cut->name, name) != 0)
         cut++;
     return cut->name ? cut : NULL;
+}
+
+void gguf_cut_put(JsonWriter *json, const GgufCut *cut)
+{
+    if (!cut->patterns[0] && !cut->digits) {
+        tokenizer_json_bytes(json, "pre_tokenizer", true, cut->has_prefix);
+        return;
+    }
+    json_open(json, "pre_tokenizer", '{');
+    json_put_text(json, "type", "Sequence");
+    json_open(json, "pretokenizers", '[');
+    for (int i = 0; i < GGUF_PATTERNS && cut->patterns[i]; i++)
+        tokenizer_json_split(json, cut->patterns[i]);
+    if (cut->digits) {
+        json_open(json, NULL, '{');
+        json_put_text(json, "type", "Digits");
+        json_put_bool(json, "individual_digits", true);
+        json_close(json, '}');
+    }
+    tokenizer_json_bytes(json, NULL, !cut->patterns[0], cut->has_prefix);
+    json_close(json, ']');
+    json_close(json, '}');
 }

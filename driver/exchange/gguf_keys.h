@@ -3,6 +3,8 @@
 #ifndef DRIVER_EXCHANGE_GGUF_KEYS_H
 #define DRIVER_EXCHANGE_GGUF_KEYS_H
 
+#include "base/json_write.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -54,14 +56,17 @@ extern const char *const gguf_head_widths[];
  *   patterns  of its Splits, one after the other; none: the ByteLevel cuts, as GPT-2's
  *   digits    each digit is a part of its own
  *   whole     a word that is a token is not put together from merges (ignore_merges)
- *   nfc       its normalizer is NFC, which no key of a GGUF says */
+ *   nfc       its normalizer is NFC, which no key of a GGUF says
+ *   has_prefix   a text that begins without a blank gets one; in no GGUF */
 enum { GGUF_PATTERNS = 4 };
 typedef struct GgufCut {
     const char *name, *patterns[GGUF_PATTERNS];
-    bool digits, whole, nfc;
+    bool digits, whole, nfc, has_prefix;
 } GgufCut;
 extern const GgufCut gguf_cuts[];
 /* The row of a name; NULL: there is none. */
 const GgufCut *gguf_cut(const char *name);
+/* The "pre_tokenizer" of a tokenizer.json that cuts so. */
+void gguf_cut_put(JsonWriter *json, const GgufCut *cut);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "driver/exchange/gguf_keys.h"
-#include "driver/exchange/import_tokenizer.h"
+#include "driver/exchange/import_token_lists.h"
 #include "base/proto.h"
 #include "runtime/text/sentencepiece/fields.h"
 
@@ -17,6 +17,7 @@ typedef struct TokenTable {
     Job *job;
     GgufWriter *writer;
     const char *folder, *path;
+    const Source *json; /* of a tokenizer.json that no file is; NULL: `path` is one */
     int64_t n;
     const char **texts;
     float *scores;
@@ -35,10 +36,11 @@ static void table_init(TokenTable *t, int64_t n)
 
 static bool set_token(TokenTable *t, int64_t id, const char *text, float score, int32_t kind)
 {
-    if (id < 0 || id >= t->n)
-        return job_error(t->job, "%s: the token '%s' has the id %lld, but vocab_size is %lld",
-                         t->path, text_visible_name(t->job->arena, text), (long long)id,
-                         (long long)t->n);
+    if (id < 0)
+        return job_error(t->job, "%s: the token '%s' has the id %lld", t->path,
+                         text_visible_name(t->job->arena, text), (long long)id);
+    if (id >= t->n) /* the model has no row for it */
+        return true;
     t->texts[id] = text;
     t->scores[id] = score;
     t->kinds[id] = kind;
@@ -346,7 +348,7 @@ static void put_word_tokens(TokenTable *t)
 
 static bool put_json(TokenTable *t)
 {
-    const Source *file = job_read(t->job, t->folder, t->path, LARGEST_FILE);
+    const Source *file = t->json ? t->json : job_read(t->job, t->folder, t->path, LARGEST_FILE);
     const char *problem = NULL;
     const JsonValue *json =
         file ? json_read(t->job->arena, file->text, file->length, &problem) : NULL;
@@ -410,8 +412,21 @@ static void put_name(const TokenTable *t, const char *name)
     gguf_put_text(t->writer, "general.name", says_phi && !is_phi ? "model" : name);
 }
 
-bool gguf_put_tokenizer(Job *job, const char *folder, const char *name, int64_t vocab,
-                        GgufWriter *writer)
+/* Of older lists of tokens. */
+static bool put_lists(TokenTable *t, const ImportConfig *config)
+{
+    AddedTokens added;
+    size_t length;
+    const char *bytes = import_added_tokens(t->job, t->folder, &added)
+                            ? import_token_lists(t->job, t->folder, config, &added, &length)
+                            : NULL;
+    t->path = t->folder;
+    t->json = bytes ? diag_source(t->job->arena, t->folder, bytes, length) : NULL;
+    return t->json && put_json(t);
+}
+
+bool gguf_put_tokenizer(Job *job, const char *folder, const ImportConfig *config, const char *name,
+                        int64_t vocab, GgufWriter *writer)
 {
     static const struct {
         const char *name;
@@ -427,6 +442,12 @@ bool gguf_put_tokenizer(Job *job, const char *folder, const char *name, int64_t 
             continue;
         put_chat(&t, folder);
         const bool ok = kinds[i].put(&t);
+        put_name(&t, name);
+        return ok;
+    }
+    if (import_token_lists_are(job, folder)) {
+        put_chat(&t, folder);
+        const bool ok = put_lists(&t, config);
         put_name(&t, name);
         return ok;
     }

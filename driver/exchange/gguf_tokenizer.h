@@ -2,14 +2,15 @@
 #ifndef DRIVER_EXCHANGE_GGUF_TOKENIZER_H
 #define DRIVER_EXCHANGE_GGUF_TOKENIZER_H
 
+#include "driver/exchange/import_config.h"
 #include "driver/formats/gguf_write.h"
-#include "driver/job.h"
 
 /* Puts the tokens, their kinds, scores or merges, and the chat template of a folder with a
- * SentencePiece model, or a tokenizer.json with merges of bytes or with WordPiece; and the model's
- * name, unless readers would take another tokenizer for it. Ids from the last token to `vocab` are
- * unused ones. False after errors. */
-bool gguf_put_tokenizer(Job *job, const char *folder, const char *name, int64_t vocab,
-                        GgufWriter *writer);
+ * SentencePiece model, a tokenizer.json with merges of bytes or with WordPiece, or the older lists
+ * of these (import_token_lists.h); and the model's name, unless readers would take another
+ * tokenizer for it. Ids from the last token to `vocab` are unused ones; tokens from `vocab` on are
+ * left out. False after errors. */
+bool gguf_put_tokenizer(Job *job, const char *folder, const ImportConfig *config, const char *name,
+                        int64_t vocab, GgufWriter *writer);
 
 #endif

@@ -133,6 +133,7 @@ bool import_config_read_file(Job *job, FileReach reach, const char *path, const 
 {
     const char *problem = NULL;
     *config = (ImportConfig){0};
+    config->shown = shown;
     if (tensors)
         config->tensors = *tensors;
     if (!file_is_folder(folder) && !format_check(&job->diags, job->arena, folder))
@@ -146,7 +147,7 @@ bool import_config_read_file(Job *job, FileReach reach, const char *path, const 
     if (shown)
         config->source =
             diag_source(job->arena, shown, config->source->text, config->source->length);
-    config->json = json_read(job->arena, config->source->text, config->source->length, &problem);
+    config->json = import_json_value(job->arena, config->source, &problem);
     if (!config->json)
         return import_config_refuse(job, config, problem ? problem : "out of memory");
     const char *type = json_member_text(config->json, "model_type");

@@ -13,7 +13,9 @@ typedef struct ImportConfig {
     const JsonValue *json;
     const JsonValue *generation; /* NULL: there is no such file */
     const ImportModel *model;
-    TextList tensors; /* the names of the folder's, where it has weights */
+    TextList tensors;  /* the names of the folder's, where it has weights */
+    const char *shown; /* what messages call files of the folder that was made of it; NULL: their
+                        * own names */
 } ImportConfig;
 
 /* Reads a folder's config.json and checks it. `tensors`: the names of the folder's, which tell
@@ -39,13 +41,15 @@ bool import_config_generation(Job *job, const char *folder, ImportConfig *config
  * absence means no value. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
 /* Appends the lines of model.tfg after `use`: consts, the activation, and the pooling that the
- * folder's other files say. False after errors. (import_config_lines.c, as are the next two) */
+ * folder's other files say. False after errors. (import_config_lines.c, as are the next three) */
 bool import_config_model(Job *job, const char *folder, const ImportConfig *config,
                          const Vocabulary *vocab, Text *out);
 /* Appends the rule "size=N" where the model has rows for no token: published tables are of a round
  * size. False after an error: it has fewer rows than there are tokens. */
 bool import_config_rows(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                         TextList *tokens);
+/* Whether the vocabulary has a token of this id. */
+bool import_config_has_token(const Vocabulary *vocab, int64_t id);
 /* Appends rules of the vocabulary (token_rules.h); false after errors. */
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                           TextList *tokens);
@@ -56,7 +60,7 @@ int64_t import_config_size(Job *job, const ImportConfig *config, const char *key
 int64_t import_config_layers(Job *job, const ImportConfig *config, const char *key);
 
 /* ImportActivation: the function of the block `activation` (IMPORT_ACTIVATION), by its word in
- * config.json and by its name in .tfg. */
+ * config.json and as .tfg writes it of x. */
 typedef struct ImportActivation {
     const char *theirs, *ours;
 } ImportActivation;

@@ -8,19 +8,26 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of several words for one function, the first is written. */
-const ImportActivation import_activations[] = {
-    {"relu", "relu"},          {"gelu", "gelu"},
-    {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
-    {"silu", "silu"},          {"swish", "silu"},
-    {"tanh", "tanh"},          {NULL, NULL}};
+/* transformers' activations.py. Of several words for one function, the first is written. */
+const ImportActivation import_activations[] = {{"relu", "relu(x)"},
+                                               {"gelu", "gelu(x)"},
+                                               {"gelu_python", "gelu(x)"},
+                                               {"gelu_new", "gelu_tanh(x)"},
+                                               {"gelu_pytorch_tanh", "gelu_tanh(x)"},
+                                               {"gelu_fast", "gelu_tanh(x)"},
+                                               {"gelu_accurate", "gelu_tanh(x)"},
+                                               {"quick_gelu", "x * sigmoid(1.702 * x)"},
+                                               {"silu", "silu(x)"},
+                                               {"swish", "silu(x)"},
+                                               {"tanh", "tanh(x)"},
+                                               {NULL, NULL}};
 
 static bool put_activation(Job *job, const ImportConfig *config, const ImportRow *row, Text *out)
 {
     const JsonValue *value = import_config_value(job, config, row->key);
     for (const ImportActivation *is = import_activations; is->theirs; is++)
         if (value && value->kind == JV_STRING && !strcmp(value->text, is->theirs)) {
-            text_add(out, "\nblock activation(x) { return %s(x) }\n", is->ours);
+            text_add(out, "\nblock activation(x) { return %s }\n", is->ours);
             return true;
         }
     return import_config_refuse(
@@ -150,24 +157,41 @@ bool import_config_model(Job *job, const char *folder, const ImportConfig *confi
     return ok && (!import_sentences_is(job, folder) || import_sentences_model(job, folder, out));
 }
 
-/* Appends the row's rule. False after an error, which names the file that says the id. */
+bool import_config_has_token(const Vocabulary *vocab, int64_t id)
+{
+    return id >= 0 && id < vocab_size(vocab);
+}
+
+/* Appends the row's rule; an id beyond the vocabulary, which the defaults of transformers' classes
+ * leave in small models, is none, with a warning. False after an error, which names the file that
+ * says the id. */
 static bool put_token_rule(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                            const ImportRow *row, TextList *tokens)
 {
     const JsonValue *value = import_config_value(job, config, row->key);
     if (!value || value->kind == JV_NULL)
         return true;
-    const char *file, *problem;
-    if (value->kind == JV_INTEGER && value->integer >= 0 && value->integer < vocab_size(vocab)) {
+    const bool is_id = value->kind == JV_INTEGER;
+    const bool has = is_id && import_config_has_token(vocab, value->integer);
+    if (is_id)
         vec_push(job->arena, *tokens,
-                 token_rule_text(job->arena, vocab, row->to, (int32_t)value->integer));
+                 token_rule_text(job->arena, vocab, row->to, has ? (int32_t)value->integer : -1));
+    if (has)
         return true;
-    }
-    problem = arena_printf(job->arena, "\"%s\" is %s, but the vocabulary has %d tokens", row->key,
-                           import_json_text(job, value), (int)vocab_size(vocab));
+    const char *file;
+    const char *problem = arena_printf(
+        job->arena, "\"%s\" is %s, but the vocabulary has %d tokens%s", row->key,
+        import_json_text(job, value), (int)vocab_size(vocab), is_id ? ": it names none" : "");
     import_config_token(job, config, published_token(row->key), &file);
-    return strcmp(file, PUBLISHED_GENERATION) ? import_config_refuse(job, config, problem)
-                                              : job_error(job, "%s: %s", file, problem);
+    const bool is_config = strcmp(file, PUBLISHED_GENERATION) != 0;
+    if (!is_config)
+        problem = arena_printf(job->arena, "%s: %s", file, problem);
+    const Loc loc = {.source = is_config ? config->source : NULL};
+    if (is_id)
+        diag_warning(&job->diags, loc, "%s", problem);
+    else
+        diag_error(&job->diags, loc, "%s", problem);
+    return is_id;
 }
 
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
@@ -184,7 +208,7 @@ bool import_config_rows(Job *job, const ImportConfig *config, const Vocabulary *
 {
     const int64_t rows = import_config_size(job, config, "vocab_size");
     const int64_t size = vocab_size(vocab);
-    if (rows < size)
+    if (rows < size) /* of Marian's pair, whose two sides have the same ids */
         return job_error(job,
                          "the vocabulary has %lld tokens, but config.json's vocab_size is %lld",
                          (long long)size, (long long)rows);

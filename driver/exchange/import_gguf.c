@@ -140,8 +140,9 @@ static double scaling_factor(const GgufImport *m)
 static bool put_yarn(const GgufImport *m, JsonWriter *json, double factor)
 {
     const double scale = own_number(m, "rope.scaling.attn_factor", 0);
-    if (scale > 0)
-        json_put_number(json, "attention_factor", scale * gguf_yarn_scale(factor), DIGITS);
+    if (scale > 0 || factor < 1) /* of which transformers makes no other scale than 1 */
+        json_put_number(json, "attention_factor", (scale > 0 ? scale : 1) * gguf_yarn_scale(factor),
+                        DIGITS);
     return put_own(m, json, "original_max_position_embeddings",
                    "rope.scaling.original_context_length") &&
            put_own(m, json, "beta_fast", "rope.scaling.yarn_beta_fast") &&

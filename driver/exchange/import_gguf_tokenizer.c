@@ -12,28 +12,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void put_cuts(JsonWriter *json, const GgufCut *cut)
-{
-    if (!cut->patterns[0] && !cut->digits) {
-        tokenizer_json_bytes(json, "pre_tokenizer", true);
-        return;
-    }
-    json_open(json, "pre_tokenizer", '{');
-    json_put_text(json, "type", "Sequence");
-    json_open(json, "pretokenizers", '[');
-    for (int i = 0; i < GGUF_PATTERNS && cut->patterns[i]; i++)
-        tokenizer_json_split(json, cut->patterns[i]);
-    if (cut->digits) {
-        json_open(json, NULL, '{');
-        json_put_text(json, "type", "Digits");
-        json_put_bool(json, "individual_digits", true);
-        json_close(json, '}');
-    }
-    tokenizer_json_bytes(json, NULL, !cut->patterns[0]);
-    json_close(json, ']');
-    json_close(json, '}');
-}
-
 static int64_t kind_of(const GgufImport *m, uint64_t i)
 {
     const GgufValue *kinds = gguf_find(m->gguf, "tokenizer.ggml.token_type");
@@ -50,7 +28,8 @@ static void put_added(const GgufImport *m, const GgufValue *tokens, JsonWriter *
         const char *token = gguf_next(&at, &text);
         const int64_t kind = kind_of(m, i);
         if (kind == SP_CONTROL || kind == SP_USER)
-            tokenizer_json_token(json, (int64_t)i, token, kind == SP_CONTROL);
+            tokenizer_json_token(
+                json, &(AddedToken){(int64_t)i, token, .is_special = kind == SP_CONTROL});
     }
     json_close(json, ']');
     text_free(&text);
@@ -139,13 +118,10 @@ static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
     json_open(&json, NULL, '{');
     json_put_text(&json, "version", "1.0");
     put_added(m, tokens, &json);
-    if (rule->nfc) {
-        json_open(&json, "normalizer", '{');
-        json_put_text(&json, "type", "NFC");
-        json_close(&json, '}');
-    }
-    put_cuts(&json, rule);
-    tokenizer_json_bytes(&json, "decoder", true);
+    if (rule->nfc)
+        tokenizer_json_nfc(&json);
+    gguf_cut_put(&json, rule);
+    tokenizer_json_bytes(&json, "decoder", true, false);
     json_open(&json, "model", '{');
     json_put_text(&json, "type", "BPE");
     json_put_bool(&json, "ignore_merges", rule->whole);
@@ -180,6 +156,27 @@ static const GgufValue *find_id(const GgufImport *m, const PublishedToken *token
     return find_own(m, token->gguf[0]);
 }
 
+/* Which piece stands for what is unknown: the file says it, or the first one of this kind. */
+static int64_t find_unknown(const GgufImport *m, const GgufValue *tokens)
+{
+    const GgufValue *said = find_id(m, published_token("unk_token_id"));
+    const int64_t id = said ? gguf_integer(said, 0) : -1;
+    uint64_t first = 0;
+    while (first < tokens->n && kind_of(m, first) != SP_UNKNOWN)
+        first++;
+    return id >= 0 && id < (int64_t)tokens->n ? id : (int64_t)first;
+}
+
+/* Older converters of llama.cpp called the pieces that pad a vocabulary unknown, too, and the one
+ * that is a control piece. */
+static int64_t piece_kind(const GgufImport *m, uint64_t i, int64_t unknown)
+{
+    const int64_t kind = kind_of(m, i);
+    if ((int64_t)i == unknown && (kind == SP_CONTROL || kind == SP_NORMAL))
+        return SP_UNKNOWN;
+    return kind == SP_UNKNOWN && (int64_t)i != unknown ? SP_UNUSED : kind;
+}
+
 /* SentencePiece's model (sentencepiece_model.proto): of merges with scores, or of words as likely
  * pieces (unigram). Its control tokens are read from texts, as llama.cpp reads prompts. */
 static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_unigram)
@@ -189,12 +186,13 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
     const unsigned char *at = tokens->data;
     Text model = {0}, token = {0};
     bool has_bytes = false;
+    const int64_t unknown = find_unknown(m, tokens);
     for (uint64_t i = 0; i < tokens->n; i++) {
         Text piece = {0};
         has_bytes = has_bytes || kind_of(m, i) == SP_BYTE;
         proto_put_string(&piece, SP_PIECE_piece, gguf_next(&at, &token));
         proto_put_float(&piece, SP_PIECE_score, (float)gguf_number(scores, i));
-        proto_put_int(&piece, SP_PIECE_type, kind_of(m, i));
+        proto_put_int(&piece, SP_PIECE_type, piece_kind(m, i, unknown));
         proto_put_message(&model, SP_MODEL_pieces, &piece);
     }
     text_free(&token);
@@ -225,49 +223,6 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
 
 /* ---- words of pieces, as BERT's ---- */
 
-static void put_special(JsonWriter *json, const char *token)
-{
-    json_open(json, NULL, '{');
-    json_open(json, "SpecialToken", '{');
-    json_put_text(json, "id", token);
-    json_put_integer(json, "type_id", 0);
-    json_close(json, '}');
-    json_close(json, '}');
-}
-
-/* [CLS] text [SEP] */
-static void put_template(JsonWriter *json, const char *const *tokens, const int64_t *ids)
-{
-    json_open(json, "post_processor", '{');
-    json_put_text(json, "type", "TemplateProcessing");
-    json_open(json, "single", '[');
-    put_special(json, tokens[0]);
-    json_open(json, NULL, '{');
-    json_open(json, "Sequence", '{');
-    json_put_text(json, "id", "A");
-    json_put_integer(json, "type_id", 0);
-    json_close(json, '}');
-    json_close(json, '}');
-    put_special(json, tokens[1]);
-    json_close(json, ']');
-    json_open(json, "pair", '[');
-    json_close(json, ']');
-    json_open(json, "special_tokens", '{');
-    for (int i = 0; i < 2; i++) {
-        json_open(json, tokens[i], '{');
-        json_put_text(json, "id", tokens[i]);
-        json_open(json, "ids", '[');
-        json_put_integer(json, NULL, ids[i]);
-        json_close(json, ']');
-        json_open(json, "tokens", '[');
-        json_put_text(json, NULL, tokens[i]);
-        json_close(json, ']');
-        json_close(json, '}');
-    }
-    json_close(json, '}');
-    json_close(json, '}');
-}
-
 static bool write_words(const GgufImport *m, const GgufValue *tokens)
 {
     static const char *const names[] = {"[CLS]", "[SEP]", "[UNK]"};
@@ -287,27 +242,9 @@ static bool write_words(const GgufImport *m, const GgufValue *tokens)
     json_open(&json, NULL, '{');
     json_put_text(&json, "version", "1.0");
     put_added(m, tokens, &json);
-    json_open(&json, "normalizer", '{');
-    json_put_text(&json, "type", "BertNormalizer");
-    json_put_bool(&json, "clean_text", true);
-    json_put_bool(&json, "handle_chinese_chars", true);
-    json_put_bool(&json, "strip_accents", true);
-    json_put_bool(&json, "lowercase", true);
-    json_close(&json, '}');
-    json_open(&json, "pre_tokenizer", '{');
-    json_put_text(&json, "type", "BertPreTokenizer");
-    json_close(&json, '}');
-    put_template(&json, names, ids);
-    json_open(&json, "decoder", '{');
-    json_put_text(&json, "type", "WordPiece");
-    json_put_text(&json, "prefix", "##");
-    json_put_bool(&json, "cleanup", true);
-    json_close(&json, '}');
+    tokenizer_json_bert(&json, &(BertCut){true, true, true}, names, ids);
     json_open(&json, "model", '{');
-    json_put_text(&json, "type", "WordPiece");
-    json_put_text(&json, "unk_token", names[2]);
-    json_put_text(&json, "continuing_subword_prefix", "##");
-    json_put_integer(&json, "max_input_chars_per_word", 100);
+    tokenizer_json_pieces(&json, names[2]);
     bool ok = put_vocabulary(m, tokens, true, &json);
     json_close(&json, '}');
     json_close(&json, '}');

@@ -7,6 +7,27 @@
 
 enum { LARGEST_FILE = 1 << 24 };
 
+/* Python's programs write 16.0 where they divided. */
+static void make_whole(JsonValue *value)
+{
+    static const double most = 0x1p53;
+    const double number = value->kind == JV_NUMBER ? value->number : 0.5;
+    if (number > -most && number < most && number == (double)(int64_t)number) {
+        value->kind = JV_INTEGER;
+        value->integer = (int64_t)number;
+    }
+    for (size_t i = 0; (value->kind == JV_LIST || value->kind == JV_OBJECT) && i < value->n; i++)
+        make_whole(&value->items[i]);
+}
+
+const JsonValue *import_json_value(Arena *arena, const Source *file, const char **problem)
+{
+    JsonValue *value = json_read(arena, file->text, file->length, problem);
+    if (value)
+        make_whole(value);
+    return value;
+}
+
 bool import_json_read(Job *job, const char *folder, const char *name, JsonKind kind,
                       const JsonValue **json)
 {
@@ -15,7 +36,7 @@ bool import_json_read(Job *job, const char *folder, const char *name, JsonKind k
     if (!file_is_named(path))
         return true;
     const Source *source = job_read(job, folder, path, LARGEST_FILE);
-    *json = source ? json_read(job->arena, source->text, source->length, &problem) : NULL;
+    *json = source ? import_json_value(job->arena, source, &problem) : NULL;
     if (*json && (*json)->kind != kind)
         return job_error(job, "%s: expected %s", path,
                          kind == JV_OBJECT ? "{\"key\": value, …}" : "[value, …]");

@@ -5,8 +5,11 @@
 #include "base/json_read.h"
 #include "driver/job.h"
 
-/* Reads FOLDER/NAME, whose value must be of `kind`, an object or a list. *json NULL: there is no
- * such file. False after an error. */
+/* The value of a file, in which whole numbers with a point, such as 16.0, are whole numbers. NULL:
+ * it is no JSON, and *problem says why; or memory ran out, and *problem is NULL. */
+const JsonValue *import_json_value(Arena *arena, const Source *file, const char **problem);
+/* Reads FOLDER/NAME in this way, whose value must be of `kind`, an object or a list. *json NULL:
+ * there is no such file. False after an error. */
 bool import_json_read(Job *job, const char *folder, const char *name, JsonKind kind,
                       const JsonValue **json);
 /* A value written in C, such as "[1, 2]"; NULL: it is not JSON. */

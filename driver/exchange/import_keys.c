@@ -118,9 +118,10 @@ typedef struct ImportUsed {
     const char *types, *key, *harmless;
 } ImportUsed;
 
+#define QUANTIZED "quantization_config"
 #define LLAMAS " llama mistral qwen2 qwen3 smollm3 phi3 olmo2 gemma gemma2 gemma3_text modernbert "
 static const ImportUsed used[] = {
-    {NULL, "quantization_config", NULL},
+    {NULL, QUANTIZED, NULL},
     {NULL, "pruned_heads", NULL},
     {" bert roberta xlm-roberta gpt2 ", "add_cross_attention", NULL},
     {" marian bart mbart m2m_100 t5 mt5 ", "tie_encoder_decoder", NULL},
@@ -227,6 +228,39 @@ static bool refuse_key(const KeyCheck *c, const char *key, const char *problem)
     return false;
 }
 
+/* Weights that were packed: by what, and what to do. */
+static bool refuse_packed(const KeyCheck *c, const JsonValue *value)
+{
+    static const struct {
+        const char *method, *name;
+        bool unpacks; /* transformers' dequantize gives its weights as floats */
+    } methods[] = {{"gptq", "GPTQ", false},
+                   {"awq", "AWQ", false},
+                   {"bitsandbytes", "bitsandbytes", true},
+                   {"fp8", "FP8", true},
+                   {"mxfp4", "MXFP4", true}};
+    const char *said = json_member_text(value, "quant_method");
+    const bool is_older = !said && (json_member(value, "load_in_4bit") || /* of bitsandbytes */
+                                    json_member(value, "load_in_8bit"));
+    const char *method = is_older ? "bitsandbytes" : said ? said : "some method";
+    const char *name = text_visible_name(c->job->arena, method);
+    bool unpacks = false;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (!strcmp(methods[i].method, method)) {
+            name = methods[i].name;
+            unpacks = methods[i].unpacks;
+        }
+    return refuse_key(c, QUANTIZED,
+                      arena_printf(c->job->arena,
+                                   "says that %s has packed the weights, which tfc does not read: "
+                                   "import the folder that they were packed from, or a GGUF of "
+                                   "it%s",
+                                   name,
+                                   unpacks ? ", or unpack them first (transformers: "
+                                             "model.dequantize(), then model.save_pretrained)"
+                                           : ""));
+}
+
 static bool check_used(const KeyCheck *c, const ImportUsed *row, const char *key,
                        const JsonValue *value)
 {
@@ -244,6 +278,8 @@ static bool check_used(const KeyCheck *c, const ImportUsed *row, const char *key
 static bool check_unread(KeyCheck *c, const char *key, const JsonValue *value)
 {
     const ImportUsed *row = find_used(c->model, key);
+    if (!strcmp(key, QUANTIZED))
+        return refuse_packed(c, value);
     if (row)
         return check_used(c, row, key, value);
     if (c->is_foreign)

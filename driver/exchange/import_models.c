@@ -84,13 +84,48 @@ static bool is_of(const ImportModel *model, const ImportSought *sought)
            (model->gives != GIVES_SCORE || sought->one_label) && has_head(model, sought->tensors);
 }
 
+static const ImportModel *find_model(const ImportSought *sought)
+{
+    for (int i = 0; i < N_MODELS; i++)
+        if (!strcmp(models[i].type, sought->type) &&
+            (sought->vectors ? models[i].gives == GIVES_VECTORS : is_of(&models[i], sought)))
+            return &models[i];
+    return NULL;
+}
+
+/* Whether the class has a head that the model has not, which was found by its tensors. */
+static bool has_other_head(const ImportModel *model, const ImportSought *sought)
+{
+    static const char *const endings[] = {"ForQuestionAnswering", "ForMultipleChoice",
+                                          "ForNextSentencePrediction", "ForTokenClassification",
+                                          OF_TEXTS};
+    bool has = false;
+    for (size_t i = 0; sought->class_name && i < sizeof endings / sizeof *endings; i++)
+        has = has || text_ends(sought->class_name, endings[i]);
+    return has && !model->ending && !sought->vectors;
+}
+
+static const ImportModel *refuse_head(Job *job, const ImportSought *sought)
+{
+    const char *name = text_visible_name(job->arena, sought->class_name);
+    const char *kind = strstr(name, "For");
+    const bool is_encoder = find_model(&(ImportSought){.type = sought->type, .vectors = true});
+    job_error(job, "the head of %s (\"architectures\" of config.json) is not read%s", name,
+              is_encoder && kind
+                  ? arena_printf(job->arena,
+                                 ": \"%.*sModel\" in its place reads the encoder without it, which "
+                                 "makes vectors of texts",
+                                 (int)(kind - name), name)
+                  : "");
+    return NULL;
+}
+
 const ImportModel *import_model(Job *job, const ImportSought *sought)
 {
     const char *type = sought->type;
-    for (int i = 0; i < N_MODELS; i++)
-        if (!strcmp(models[i].type, type) &&
-            (sought->vectors ? models[i].gives == GIVES_VECTORS : is_of(&models[i], sought)))
-            return &models[i];
+    const ImportModel *model = find_model(sought);
+    if (model)
+        return has_other_head(model, sought) ? refuse_head(job, sought) : model;
     Text known = {0};
     put_known(sought->vectors, &known);
     if (sought->vectors)

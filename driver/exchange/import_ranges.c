@@ -30,9 +30,10 @@ static const ImportRange ranges[] = {
     {RANGE_REAL, 1e-6, 1e15, "a number from 1e-6 to 1e15",
      " rotary_base window_base position_base rope_factor rope_low rope_high rope_fast rope_slow "
      "query_scale "},
-    {RANGE_REAL, 0, 1e15, "a number from 0 to 1e15", " rope_scale score_cap logit_cap "},
+    {RANGE_REAL, 0, 1e15, "a number from 0 to 1e15",
+     " rope_scale rope_mscale rope_mscale_all score_cap logit_cap "},
     {RANGE_TRUTH, 0, 0, "true or false",
-     " tied scaled scaled_output biased output_biased inner_biased windowed "},
+     " tied scaled scaled_output biased output_biased inner_biased windowed rope_truncated "},
     {RANGE_STRING, 0, 0, "a string", " rope_type "},
 };
 enum { N_RANGES = sizeof ranges / sizeof *ranges };

@@ -49,18 +49,19 @@ const ImportRow import_rows_gpt2[] = {
         SCALING("high_freq_factor", "rope_high", "null"),                                         \
         SCALING("beta_fast", "rope_fast", "null"), SCALING("beta_slow", "rope_slow", "null"),     \
         SCALING("attention_factor", "rope_scale", "null"),                                        \
+        SCALING("mscale", "rope_mscale", "null"),                                                 \
+        SCALING("mscale_all_dim", "rope_mscale_all", "null"),                                     \
         SCALING("original_max_position_embeddings", "rope_context", "=max_position_embeddings"),  \
         KEY("rope_scaling.short_factor", "null"), KEY("rope_scaling.long_factor", "null"),        \
         FACTORS("rope_parameters.short_factor", "short_factors", "=rope_scaling.short_factor"),   \
         FACTORS("rope_parameters.long_factor", "long_factors", "=rope_scaling.long_factor"),      \
-        KEY("rope_scaling.truncate", "true"),                                                     \
-        MUST("rope_parameters.truncate", "true", "=rope_scaling.truncate"),                       \
-        IGNORE("**.rotary_emb.inv_freq"), IGNORE("lm_head.weight"),                               \
+        SCALING("truncate", "rope_truncated", "true"), IGNORE("**.rotary_emb.inv_freq"),          \
+        IGNORE("lm_head.weight"),                                                                 \
         IGNORE("rope_freqs.weight") /* a GGUF's: import_gguf.c reads it */
 #define SCALING(key, to, absent) \
     KEY("rope_scaling." key, absent), CONST("rope_parameters." key, to, "=rope_scaling." key)
 #define TOKENS(begin, end) TOKEN("begin", "bos_token_id", begin), TOKEN("end", "eos_token_id", end)
-#define SILU MUST("hidden_act", "\"silu\"", "\"silu\"")
+#define SILU MUST("hidden_act", "[\"silu\", \"swish\"]", "\"silu\"")
 #define BIASES \
     CONST("attention_bias", "biased", "false"), CONST("attention_bias", "output_biased", NULL)
 #define NO_BIASES MUST("attention_bias", "false", "false")

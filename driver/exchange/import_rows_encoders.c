@@ -20,11 +20,11 @@
         IGNORE("**.embeddings.position_ids"), IGNORE("embeddings.position_ids"),          \
         IGNORE("bert.pooler.**"), IGNORE("pooler.**"), IGNORE("cls.seq_relationship.**"), \
         IGNORE("cls.predictions.decoder.**")
-#define ROBERTA                                                                  \
-    BERT_ROWS("50265", "768", "3072", "12", "12", "512", "1e-12", "0.1", "1"),   \
-        CONST_WITH("pad_token_id", "first_position", NULL, " + 1"),              \
-        MUST("hidden_act", "\"gelu\"", "\"gelu\""), FRONT("roberta.", "front"),  \
-        IGNORE("**.embeddings.position_ids"), IGNORE("embeddings.position_ids"), \
+#define ROBERTA                                                                                    \
+    BERT_ROWS("50265", "768", "3072", "12", "12", "512", "1e-12", "0.1", "1"),                     \
+        CONST_WITH("pad_token_id", "first_position", NULL, " + 1"),                                \
+        MUST("hidden_act", "[\"gelu\", \"gelu_python\"]", "\"gelu\""), FRONT("roberta.", "front"), \
+        IGNORE("**.embeddings.position_ids"), IGNORE("embeddings.position_ids"),                   \
         IGNORE("roberta.pooler.**"), IGNORE("pooler.**"), IGNORE("lm_head.decoder.**")
 #define DISTILBERT                                                                                 \
     FIXED("names", "\"distilbert\""), CONST("vocab_size", "vocab", "30522"),                       \

@@ -15,25 +15,31 @@ static void add_rule(Job *job, const char *rule, const Vocabulary *vocab, int64_
 
 static bool check_id(Job *job, const char *file, const JsonValue *id, const Vocabulary *vocab)
 {
-    if (id->kind == JV_INTEGER && id->integer >= 0 && id->integer < vocab_size(vocab))
-        return true;
-    return job_error(job, "%s: \"%s\" names no token of the vocabulary, which has %d", file,
+    return id->kind == JV_INTEGER ||
+           job_error(job, "%s: \"%s\" names no token of the vocabulary, which has %d", file,
                      published_ends.key, (int)vocab_size(vocab));
 }
 
-/* One id or a list of them; absent and null are none. */
+/* One id or a list of them; absent and null are none, as is an id that the vocabulary does not
+ * have: of the first one import_config_tokens warns. */
 static bool add_stops(Job *job, const char *file, const JsonValue *ids, const Vocabulary *vocab,
                       TextList *tokens)
 {
     bool is_list = ids && ids->kind == JV_LIST;
-    size_t n = !ids || ids->kind == JV_NULL ? 0 : is_list ? ids->n : 1;
+    size_t n = !ids || ids->kind == JV_NULL ? 0 : is_list ? ids->n : 1, added = 0;
     for (size_t i = 0; i < n; i++) {
         const JsonValue *id = is_list ? &ids->items[i] : ids;
         if (!check_id(job, file, id, vocab))
             return false;
-        add_rule(job, "stop", vocab, id->integer, tokens);
+        if (import_config_has_token(vocab, id->integer))
+            add_rule(job, "stop", vocab, id->integer, tokens);
+        added += import_config_has_token(vocab, id->integer);
+        if (i && !import_config_has_token(vocab, id->integer))
+            diag_warning(&job->diags, (Loc){0},
+                         "%s: \"%s\" has %lld, but the vocabulary has %d tokens: it names none",
+                         file, published_ends.key, (long long)id->integer, (int)vocab_size(vocab));
     }
-    if (!n)
+    if (!added)
         add_rule(job, "stop", vocab, -1, tokens);
     return true;
 }

@@ -3,20 +3,20 @@
 
 #include "base/file.h"
 #include "base/json_write.h"
+#include "driver/exchange/import_added_tokens.h"
 #include "driver/exchange/import_json.h"
 #include "base/proto.h"
-#include "runtime/text/sentencepiece/fields.h"
+#include "driver/exchange/import_token_lists.h"
 #include "driver/exchange/tokenizer_json.h"
+#include "runtime/text/hf/tokenizer_json.h"
+#include "runtime/text/sentencepiece/fields.h"
 #include "runtime/data/vocabulary_of.h"
 #include "runtime/text/sentencepiece/sp.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static const char settings_file[] = "tokenizer_config.json";
-
-/* The file, or the folder itself, that --vocab would be; NULL after an error. */
-static const char *find_tokenizer(Job *job, const char *folder, const char *source)
+/* The file, or the folder itself, that --vocab would be; NULL: there is none. */
+static const char *find_tokenizer(Job *job, const char *folder)
 {
     static const char *const files[] = {"tokenizer.json", "spiece.model", "tokenizer.model"};
     if (file_exists(file_in(job->arena, folder, "source.spm")) &&
@@ -25,36 +25,26 @@ static const char *find_tokenizer(Job *job, const char *folder, const char *sour
     for (int i = 0; i < 3; i++)
         if (file_is_named(file_in(job->arena, folder, files[i])))
             return file_in(job->arena, folder, files[i]);
-    if (file_exists(file_in(job->arena, folder, "sentencepiece.bpe.model"))) {
-        job_error(job,
-                  "%s has no tokenizer.json: sentencepiece.bpe.model has other ids than the model, "
-                  "and no languages; save_pretrained of transformers' fast tokenizer writes it",
-                  source);
-        return NULL;
-    }
-    job_error(job,
-              "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
-              "tokenizer.json, spiece.model or tokenizer.model; save_pretrained of transformers' "
-              "fast tokenizer writes tokenizer.json",
-              source);
     return NULL;
 }
 
-/* ---- bytes ---- */
-
-/* What tokenizer_config.json or config.json calls the tokenizer; "": neither does. False after an
- * error. */
-static bool find_class(Job *job, const char *folder, const ImportConfig *config, const char **name)
+static bool refuse_none(Job *job, const char *folder, const char *source)
 {
-    const JsonValue *json;
-    if (!import_json_read(job, folder, settings_file, JV_OBJECT, &json))
-        return false;
-    *name = json ? json_member_text(json, "tokenizer_class") : NULL;
-    if (!*name)
-        *name = json_member_text(config->json, "tokenizer_class");
-    *name = *name ? *name : "";
-    return true;
+    if (file_exists(file_in(job->arena, folder, "sentencepiece.bpe.model")))
+        return job_error(
+            job,
+            "%s has no tokenizer.json: sentencepiece.bpe.model has other ids than the model, "
+            "and no languages; save_pretrained of transformers' fast tokenizer writes it",
+            source);
+    return job_error(job,
+                     "%s has no tokenizer that is read: source.spm, target.spm and vocab.json, or "
+                     "tokenizer.json, spiece.model, tokenizer.model, vocab.txt, or vocab.json and "
+                     "merges.txt; save_pretrained of transformers' fast tokenizer writes "
+                     "tokenizer.json",
+                     source);
 }
+
+/* ---- bytes ---- */
 
 /* The letter that tokenizer.json has for a byte: itself where it is one that is seen, else one of
  * those from 256 on (Radford et al. 2019, encoder.py). */
@@ -79,13 +69,14 @@ static void put_bytes_tokenizer(Job *job, int64_t size, Text *out)
     json_put_text(&json, "version", "1.0");
     json_open(&json, "added_tokens", '[');
     for (int i = 0; i < SPECIAL; i++)
-        tokenizer_json_token(&json, i, special[i], true);
-    for (int64_t i = SPECIAL + BYTES; i < size; i++)
-        tokenizer_json_token(
-            &json, i, arena_printf(job->arena, "<extra_id_%d>", (int)(i - SPECIAL - BYTES)), true);
+        tokenizer_json_token(&json, &(AddedToken){i, special[i], .is_special = true});
+    for (int64_t i = SPECIAL + BYTES; i < size; i++) {
+        const char *hidden = arena_printf(job->arena, "<extra_id_%d>", (int)(i - SPECIAL - BYTES));
+        tokenizer_json_token(&json, &(AddedToken){i, hidden, .is_special = true});
+    }
     json_close(&json, ']');
-    tokenizer_json_bytes(&json, "pre_tokenizer", false);
-    tokenizer_json_bytes(&json, "decoder", false);
+    tokenizer_json_bytes(&json, "pre_tokenizer", false, false);
+    tokenizer_json_bytes(&json, "decoder", false, false);
     json_open(&json, "model", '{');
     json_put_text(&json, "type", "BPE");
     json_open(&json, "vocab", '{');
@@ -115,43 +106,6 @@ static Vocabulary *make_bytes(Job *job, const char *source, const ImportConfig *
 }
 
 /* ---- added tokens ---- */
-
-static int by_id(const void *a, const void *b)
-{
-    const AddedToken *one = a, *other = b;
-    return (one->id > other->id) - (one->id < other->id);
-}
-
-bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
-{
-    const JsonValue *settings, *more;
-    *added = (AddedTokens){0};
-    if (!import_json_read(job, folder, settings_file, JV_OBJECT, &settings) ||
-        !import_json_read(job, folder, "added_tokens.json", JV_OBJECT, &more))
-        return false;
-    const JsonValue *list = settings ? json_member(settings, "added_tokens_decoder") : NULL;
-    for (size_t i = 0; list && list->kind == JV_OBJECT && i < list->n; i++) {
-        const JsonValue *token = &list->items[i];
-        const bool is_object = token->kind == JV_OBJECT;
-        const JsonValue *special = is_object ? json_member(token, "special") : NULL;
-        char *end;
-        const AddedToken is = {.id = strtoll(list->keys[i], &end, 10),
-                               .text = is_object ? json_member_text(token, "content") : NULL,
-                               .is_special = special && special->kind == JV_TRUE};
-        if (*end || is.id < 0 || !is.text)
-            return job_error(job, "%s/%s: \"added_tokens_decoder\": expected ids with their tokens",
-                             folder, settings_file);
-        vec_push(job->arena, *added, is);
-    }
-    const size_t n_more = more && !added->count ? more->n : 0; /* the older file says less */
-    for (size_t i = 0; i < n_more; i++)
-        if (more->items[i].kind == JV_INTEGER && more->items[i].integer >= 0)
-            vec_push(job->arena, *added,
-                     ((AddedToken){.id = more->items[i].integer, .text = more->keys[i]}));
-    if (added->count)
-        qsort(added->data, added->count, sizeof *added->data, by_id);
-    return true;
-}
 
 /* A SentencePiece model ends in pieces as well as it begins with them. */
 static void put_piece(Text *model, const char *text, int64_t kind)
@@ -201,30 +155,103 @@ static void tell_others(Job *job, const Vocabulary *vocab, const AddedTokens *ad
         diag_warning(&job->diags, (Loc){0},
                      "%s: the added token '%s' has the id %lld, which is '%s' in the tokenizer: it "
                      "is not read from texts",
-                     settings_file, text_visible_name(job->arena, token->text),
+                     TOKENIZER_SETTINGS, text_visible_name(job->arena, token->text),
                      (long long)token->id, text_visible_name(job->arena, is));
         return;
     }
 }
 
+/* ---- rows ---- */
+
+/* The file with the number of rows in it. NULL: there is no memory. */
+static const char *put_rows(Job *job, const Vocabulary *vocab, int64_t rows, size_t *length)
+{
+    const char *bytes = vocab_bytes(vocab, length), *brace = memchr(bytes, '{', *length);
+    Text text = {0};
+    if (vocab_kind(vocab) == VOCAB_JSON) {
+        const size_t head = (size_t)(brace - bytes) + 1;
+        text_put(&text, bytes, head);
+        text_add(&text, "\"" TOKENIZER_JSON_ROWS "\": %lld, ", (long long)rows);
+        text_put(&text, bytes + head, *length - head);
+    } else {
+        text_put(&text, bytes, *length);
+        proto_put_int(&text, SP_MODEL_rows, rows);
+    }
+    *length = text.length;
+    bytes = arena_copy(job->arena, text.data, text.length);
+    text_free(&text);
+    return bytes;
+}
+
+/* The vocabulary without the tokens for which the model has no row, as published folders and test
+ * models have them. */
+static Vocabulary *limit_rows(Job *job, const char *path, const ImportConfig *config,
+                              Vocabulary *vocab)
+{
+    const int64_t rows = import_config_size(job, config, "vocab_size"), n = vocab_size(vocab);
+    size_t length;
+    if (rows < 1 || rows >= n)
+        return vocab;
+    diag_warning(&job->diags, (Loc){.source = config->source},
+                 "\"vocab_size\" is %lld, and the tokenizer has %lld tokens: a text with %s '%s' "
+                 "is an error, since the model has no row for %s",
+                 (long long)rows, (long long)n, n - rows > 1 ? "tokens such as" : "the token",
+                 text_visible_name(job->arena, vocab_token(vocab, (int32_t)rows)),
+                 n - rows > 1 ? "them" : "it");
+    const char *bytes = put_rows(job, vocab, rows, &length);
+    return vocab_of_model(&job->diags, job->arena, path, bytes, length,
+                          vocab_kind(vocab) == VOCAB_JSON);
+}
+
+/* ---- any ---- */
+
+/* Of a file of the folder. What was made of another file is called by that one. */
+static Vocabulary *read_file(Job *job, const char *folder, const char *path,
+                             const ImportConfig *config)
+{
+    enum { LARGEST_FILE = 256 << 20 };
+    if (!config->shown)
+        return vocab_load_within(&job->diags, job->arena, job_reach(job, folder), path);
+    const Source *file = job_read(job, folder, path, LARGEST_FILE);
+    return file ? vocab_of_model(&job->diags, job->arena, config->shown, file->text, file->length,
+                                 text_ends(path, ".json"))
+                : NULL;
+}
+
+/* Of the lists, as if they were a tokenizer.json. */
+static Vocabulary *read_lists(Job *job, const char *folder, const char *source,
+                              const ImportConfig *config, const AddedTokens *added)
+{
+    size_t length;
+    if (!import_token_lists_are(job, folder)) {
+        refuse_none(job, folder, source);
+        return NULL;
+    }
+    const char *bytes = import_token_lists(job, folder, config, added, &length);
+    return bytes ? vocab_of_model(&job->diags, job->arena, source, bytes, length, true) : NULL;
+}
+
 Vocabulary *import_tokenizer(Job *job, const char *folder, const char *source,
                              const ImportConfig *config)
 {
-    const char *class;
+    const JsonValue *settings;
     AddedTokens added;
-    if (!find_class(job, folder, config, &class) || !import_added_tokens(job, folder, &added))
+    if (!import_json_read(job, folder, TOKENIZER_SETTINGS, JV_OBJECT, &settings) ||
+        !import_added_tokens(job, folder, &added))
         return NULL;
-    if (!strcmp(class, "ByT5Tokenizer") &&
+    const char *path = find_tokenizer(job, folder);
+    if (!strcmp(import_tokenizer_class(settings, config), "ByT5Tokenizer") &&
         !file_exists(file_in(job->arena, folder, "tokenizer.json")))
         return make_bytes(job, source, config);
-    const char *path = find_tokenizer(job, folder, source);
-    Vocabulary *vocab =
-        path ? vocab_load_within(&job->diags, job->arena, job_reach(job, folder), path) : NULL;
-    if (!vocab || path == folder) /* Marian's pair, whose vocab.json has all */
-        return vocab;
+    if (path == folder) /* Marian's pair, whose vocab.json has all */
+        return vocab_load_within(&job->diags, job->arena, job_reach(job, folder), path);
+    Vocabulary *vocab = path ? read_file(job, folder, path, config)
+                             : read_lists(job, folder, source, config, &added);
+    if (!vocab)
+        return NULL;
     if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE)
         vocab = add_tokens(job, path, vocab, &added);
     if (vocab)
         tell_others(job, vocab, &added);
-    return vocab;
+    return vocab ? limit_rows(job, path ? path : source, config, vocab) : NULL;
 }

@@ -300,8 +300,8 @@ static bool find_activation(Revise *r, const char *lines, const char *function)
     while (row->key && row->kind != IMPORT_ACTIVATION)
         row++;
     for (const ImportActivation *as = import_activations; tail && row->key && as->theirs; as++) {
-        const char *text = arena_printf(arena, "%.*s%s%s(x) %s", (int)(block - lines), lines, front,
-                                        as->ours, tail);
+        const char *text =
+            arena_printf(arena, "%.*s%s%s %s", (int)(block - lines), lines, front, as->ours, tail);
         const Model *model = parse_reference(r, text);
         const char *other = model ? describe_function(r, model) : NULL;
         if (!other || strcmp(other, function) != 0)

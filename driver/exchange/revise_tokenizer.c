@@ -21,9 +21,13 @@ static bool is_same(const Vocabulary *a, const Vocabulary *b)
 static void drop_others(Revise *r, const char *written)
 {
     static const char settings[] = "tokenizer_config.json", added[] = "added_tokens_decoder";
-    static const char *const files[] = {"tokenizer.json",   "vocab.json",
-                                        "merges.txt",       "spiece.model",
-                                        "tokenizer.model",  "sentencepiece.bpe.model",
+    static const char *const files[] = {"tokenizer.json",
+                                        "vocab.json",
+                                        "merges.txt",
+                                        "vocab.txt",
+                                        "spiece.model",
+                                        "tokenizer.model",
+                                        "sentencepiece.bpe.model",
                                         "added_tokens.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i], written) != 0)

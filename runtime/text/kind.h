@@ -27,7 +27,13 @@ struct Tokenizer {
     TokenizerFrame frame;
     bool is_words; /* of tokenizer.json: WordLevel */
     bool is_plain; /* names of special tokens in a text are read as text */
+    bool is_cut;   /* tokenizer_limit: `encode` and `find` may give ids from `size` on */
 };
+
+/* Leaves a tokenizer the ids below `rows`, those that its model has rows for: a text that has a
+ * token of another id is refused, and no special token has one. False: one stands around each
+ * text. */
+bool tokenizer_limit(Tokenizer *tokenizer, int64_t rows);
 
 /* The arena that a tokenizer of a file of `size` bytes lies in, whose limit is the budget; NULL: no
  * memory. tokenizer_drop frees it when the file is not read, and returns NULL: if the budget is the

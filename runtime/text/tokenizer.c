@@ -92,7 +92,50 @@ const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id, size_t *leng
 
 int32_t tokenizer_find(const Tokenizer *tokenizer, const char *piece, size_t length)
 {
-    return tokenizer && piece ? tokenizer->kind->find(tokenizer, piece, length) : -1;
+    const int32_t id = tokenizer && piece ? tokenizer->kind->find(tokenizer, piece, length) : -1;
+    return id < tokenizer_size(tokenizer) ? id : -1;
+}
+
+/* ---- models with fewer rows than there are tokens ---- */
+
+static bool is_around(const int32_t *ids, int32_t n, int32_t rows)
+{
+    bool is = true;
+    for (int32_t i = 0; i < n; i++)
+        is = is && ids[i] < rows;
+    return is;
+}
+
+bool tokenizer_limit(Tokenizer *tokenizer, int64_t rows)
+{
+    if (rows < 0 || rows >= tokenizer->size)
+        return true;
+    TokenizerSpecial *special = &tokenizer->special;
+    int32_t *const ids[] = {&special->pad, &special->unk, &special->bos, &special->eos};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (*ids[i] >= rows)
+            *ids[i] = -1;
+    tokenizer->size = (int32_t)rows;
+    tokenizer->is_cut = true;
+    const TokenizerFrame *frame = &tokenizer->frame;
+    return is_around(frame->before, frame->n_before, tokenizer->size) &&
+           is_around(frame->after, frame->n_after, tokenizer->size);
+}
+
+/* Whether the model has a row for each of these ids. */
+static bool has_rows(const Tokenizer *tokenizer, const TokenIds *ids, size_t from)
+{
+    for (size_t i = from; tokenizer->is_cut && i < ids->count; i++) {
+        size_t length;
+        if (ids->data[i] < tokenizer->size)
+            continue;
+        const char *piece = tokenizer->kind->piece(tokenizer, ids->data[i], &length);
+        tokenizer_give_up(
+            "it has the token '%.*s', number %d, and the model has rows for %d tokens",
+            length < 60 ? (int)length : 60, piece, (int)ids->data[i], (int)tokenizer->size);
+        return false;
+    }
+    return true;
 }
 
 bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t length, TokenIds *ids)
@@ -101,7 +144,8 @@ bool tokenizer_encode(const Tokenizer *tokenizer, const char *text, size_t lengt
     if (!tokenizer || !ids || (!text && length) || length > TOKENIZER_MOST)
         return false;
     size_t before = ids->count;
-    bool ok = tokenizer->kind->encode(tokenizer, text, length, ids) && steps_end();
+    bool ok = tokenizer->kind->encode(tokenizer, text, length, ids) && steps_end() &&
+              has_rows(tokenizer, ids, before);
     if (!ok)
         ids->count = before;
     return ok;

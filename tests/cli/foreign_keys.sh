@@ -91,7 +91,7 @@ config '"num_hidden_layers": 2, "hidden_size": 64, "auto_map": {"AutoModel": "x.
 reads gpt2
 some <<'END' |
 "add_cross_attention": true|"add_cross_attention" is true: gpt2 in transformers computes by it, and models/gpt2.tfg does not
-"quantization_config": {"bits": 4}|"quantization_config" is .*: gpt2 in transformers computes by it
+"quantization_config": {"bits": 4}|"quantization_config" says that some method has packed the weights
 "pruned_heads": {"1": [0]}|"pruned_heads" is
 "hidden_size": 32|"hidden_size" is 32: models/gpt2.tfg is written for 64, as "n_embd" is, alone
 "num_hidden_layers": 24|"num_hidden_layers" is 24: models/gpt2.tfg is written for 2, as "n_layer" is, alone
@@ -104,10 +104,8 @@ while IFS='|' read -r key said; do
 done
 mkdir scaled
 cp llama/tokenizer.model llama/model.safetensors scaled
-for member in mscale partial_rotary_factor; do
-    sed "s/^{/{\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2.0, \"$member\": 0.5}, /" llama/config.json >scaled/config.json
-    refuses 1 "\"rope_scaling.$member\" is 0.5: llama in transformers computes by it" "$tfc" import scaled -o no
-done
+sed 's/^{/{"rope_scaling": {"type": "yarn", "factor": 2.0, "partial_rotary_factor": 0.5}, /' llama/config.json >scaled/config.json
+refuses 1 '"rope_scaling.partial_rotary_factor" is 0.5: llama in transformers computes by it' "$tfc" import scaled -o no
 sed 's/^{/{"rope_scaling": {"type": "linear", "factor": 2.0, "finetuned": true}, /' llama/config.json >scaled/config.json
 warns scaled '"rope_scaling.finetuned" is left unread'
 sed 's/^{/{"rope_scaling": 2.0, /' llama/config.json >scaled/config.json

@@ -87,10 +87,10 @@ sed 's/llama3/ropes/' "$root/tests/fixtures/published/llama31.json" >long/config
 refuses 1 '"rope_scaling.rope_type" is "ropes": models/llama.tfg is written for null, "default", "linear", "dynamic", "yarn", "llama3", "longrope" alone' \
     "$tfc" import long -o no
 # A key by which transformers computes is refused by name, also within an object, unless it says nothing.
-sed 's/"factor"/"mscale": 1.0, "off": false, "factor"/; s/{/{"nothing": [], "quantization_config": {"bits": 4}, /' \
+sed 's/"factor"/"partial_rotary_factor": 0.5, "off": false, "factor"/; s/{/{"nothing": [], "quantization_config": {"bits": 4}, /' \
     "$root/tests/fixtures/published/yarn.json" >long/config.json
-refuses 1 '"rope_scaling.mscale" is 1.*: llama in transformers computes by it, and models/llama.tfg does not' "$tfc" import long -o no
-refuses 1 '"quantization_config" is ' "$tfc" import long -o no
+refuses 1 '"rope_scaling.partial_rotary_factor" is 0.5: llama in transformers computes by it, and models/llama.tfg does not' "$tfc" import long -o no
+refuses 1 '"quantization_config" says that some method has packed the weights' "$tfc" import long -o no
 "$tfc" import long -o no 2>&1 | grep -q '"nothing"\|off' && fail "what says nothing is refused"
 cannot '"new_trick" may change what the model.s own class computes, and models/marian.tfg does not read it' \
     's/"d_model"/"new_trick": 3, "architectures": ["OwnModel"], "d_model"/'

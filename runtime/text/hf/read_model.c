@@ -10,8 +10,11 @@ enum { MOST_TOKENS = 1 << 24 };
 
 /* ---- vocabularies ---- */
 
+/* A piece with a NUL keeps its id and its score alone: no text has it, and it has none. */
 static bool put_token(HfReading *r, int64_t id, const char *text)
 {
+    if (strstr(text, JSON_NUL))
+        return true;
     if (r->hf->tokens[id].text)
         return hf_refuse(r, "model.vocab: two tokens have the id %lld", (long long)id);
     r->hf->tokens[id] = (HfToken){text, (uint32_t)strlen(text), false};

@@ -283,7 +283,7 @@ static bool read_tokenizer(HfReading *r, const JsonValue *file, Tokenizer *token
                     *decoder = json_member(file, "decoder");
     if (!hf_only(r, "the file", file,
                  "version truncation padding added_tokens normalizer pre_tokenizer post_processor "
-                 "decoder model"))
+                 "decoder model " TOKENIZER_JSON_ROWS))
         return false;
     if (!model)
         return hf_refuse(r, "there is no model");
@@ -296,6 +296,13 @@ static bool read_tokenizer(HfReading *r, const JsonValue *file, Tokenizer *token
             hf_read_frame(r, "post_processor", frame, tokenizer));
 }
 
+static bool limit_rows(HfReading *r, const JsonValue *file, Tokenizer *tokenizer)
+{
+    const JsonValue *rows = json_member(file, TOKENIZER_JSON_ROWS);
+    return !rows || (rows->kind == JV_INTEGER && tokenizer_limit(tokenizer, rows->integer)) ||
+           hf_refuse(r, "post_processor: the model has no row for one of its tokens");
+}
+
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem)
 {
     HfReading r = {.arena = tokenizer_arena(BUDGET_TEXT, size)};
@@ -306,14 +313,15 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
         return tokenizer_drop(r.arena, problem);
     tokenizer_begin(size);
     *t = (Tokenizer){.kind = &hugging_face, .arena = r.arena, .own = r.hf};
-    const JsonValue *file = json_read(r.arena, bytes, size, &r.problem);
+    const JsonValue *file = json_read_nul(r.arena, bytes, size, &r.problem);
     const bool ok = file && read_tokenizer(&r, file, t) && !r.problem; /* of a value's kind */
     const bool no_memory = r.no_memory || arena_failed(r.arena);
     if (ok && !no_memory) {
         t->size = r.hf->n_tokens;
         t->is_words = r.hf->model == HF_WORDLEVEL;
         t->special = hf_special(t);
-        return t;
+        if (limit_rows(&r, file, t))
+            return t;
     }
     if (!no_memory)
         *problem = arena_strdup(arena, r.problem ? r.problem : "it is not read");

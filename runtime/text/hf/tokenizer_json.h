@@ -12,6 +12,9 @@
  * is NULL. The arena holds only the problem. Each byte of a text that is not valid UTF-8 counts as
  * U+FFFD. */
 Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const char **problem);
+/* A key of tfc's own beside "model": for how many ids the model has rows, where that is fewer than
+ * there are tokens (tokenizer_limit). */
+#define TOKENIZER_JSON_ROWS "rows"
 /* The same for a compiled library, whose bytes were checked when it was made. NULL: memory ran out.
  * `problem` is not used. */
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem);

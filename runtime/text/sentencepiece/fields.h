@@ -7,8 +7,8 @@ enum { SP_MODEL_pieces = 1, SP_MODEL_trainer_spec = 2, SP_MODEL_normalizer_spec 
 enum { SP_MODEL_denormalizer_spec = 5 };
 /* Of those that SentencePiece reserves for extensions: how many pieces have an id
  * (runtime/data/marian_vocab.h); whether the names of control pieces in a text are these pieces, as
- * in a tokenizer.json. */
-enum { SP_MODEL_listed = 200, SP_MODEL_specials = 201 };
+ * in a tokenizer.json; for how many ids the model has rows (tokenizer_limit). */
+enum { SP_MODEL_listed = 200, SP_MODEL_specials = 201, SP_MODEL_rows = 202 };
 enum { SP_PIECE_piece = 1, SP_PIECE_score = 2, SP_PIECE_type = 3 };
 enum { SP_TRAINER_model_type = 3, SP_TRAINER_treat_whitespace_as_suffix = 24 };
 enum { SP_TRAINER_byte_fallback = 35 };

@@ -235,6 +235,8 @@ static Tokenizer *sp_make(Arena *arena, const void *bytes, size_t size, const ch
                                     .unk = m->unk,
                                     .bos = special_id(m, m->bos_piece, SP_CONTROL),
                                     .eos = special_id(m, m->eos_piece, SP_CONTROL)};
+    if (m->rows)
+        tokenizer_limit(t, m->rows); /* it has no frame */
     return t;
 }
 

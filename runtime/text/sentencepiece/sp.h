@@ -35,6 +35,7 @@ typedef struct SpModel {
     int32_t size;
     int32_t listed; /* pieces from this index on have no id: text cut into them is unknown */
     bool is_listed; /* the model has SP_MODEL_listed */
+    int32_t rows;   /* SP_MODEL_rows; 0: for all */
     Trie known;     /* normal, user-defined and unused pieces */
     Trie reserved;  /* the others */
     Trie user;      /* user-defined ones: never cut, never normalized */

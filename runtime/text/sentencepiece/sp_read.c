@@ -141,6 +141,8 @@ static bool read_fields(Reading *r, const void *bytes, size_t size)
             listed = f.value;
         if (f.kind == PROTO_VARINT && f.number == SP_MODEL_specials)
             m->reads_specials = f.value;
+        if (f.kind == PROTO_VARINT && f.number == SP_MODEL_rows && f.value <= MOST_PIECES)
+            m->rows = (int32_t)f.value;
         if (f.kind != PROTO_BYTES)
             continue;
         if (f.number == SP_MODEL_pieces)

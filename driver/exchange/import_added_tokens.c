@@ -1,0 +1,60 @@
+/* What tokenizer_config.json and added_tokens.json say of a tokenizer beside its own file. */
+#include "driver/exchange/import_added_tokens.h"
+
+#include "driver/exchange/import_json.h"
+
+#include <stdlib.h>
+
+const char *import_tokenizer_class(const JsonValue *settings, const ImportConfig *config)
+{
+    const char *name = settings ? json_member_text(settings, "tokenizer_class") : NULL;
+    name = name ? name : json_member_text(config->json, "tokenizer_class");
+    return name ? name : "";
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const AddedToken *one = a, *other = b;
+    return (one->id > other->id) - (one->id < other->id);
+}
+
+static bool says(const JsonValue *token, const char *key)
+{
+    const JsonValue *value = token->kind == JV_OBJECT ? json_member(token, key) : NULL;
+    return value && value->kind == JV_TRUE;
+}
+
+bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
+{
+    const JsonValue *settings, *more;
+    *added = (AddedTokens){0};
+    if (!import_json_read(job, folder, TOKENIZER_SETTINGS, JV_OBJECT, &settings) ||
+        !import_json_read(job, folder, "added_tokens.json", JV_OBJECT, &more))
+        return false;
+    const JsonValue *list = settings ? json_member(settings, "added_tokens_decoder") : NULL;
+    for (size_t i = 0; list && list->kind == JV_OBJECT && i < list->n; i++) {
+        const JsonValue *token = &list->items[i];
+        const bool is_object = token->kind == JV_OBJECT;
+        char *end;
+        const AddedToken is = {.id = strtoll(list->keys[i], &end, 10),
+                               .text = is_object ? json_member_text(token, "content") : NULL,
+                               .is_special = says(token, "special"),
+                               .lstrip = says(token, "lstrip"),
+                               .rstrip = says(token, "rstrip"),
+                               .single_word = says(token, "single_word"),
+                               .normalized = says(token, "normalized")};
+        if (*end || is.id < 0 || !is.text)
+            return job_error(job, "%s/%s: \"added_tokens_decoder\": expected ids with their tokens",
+                             folder, TOKENIZER_SETTINGS);
+        vec_push(job->arena, *added, is);
+    }
+    const size_t n_more = more && !added->count ? more->n : 0; /* the older file says less */
+    for (size_t i = 0; i < n_more; i++)
+        if (more->items[i].kind == JV_INTEGER && more->items[i].integer >= 0)
+            vec_push(job->arena, *added,
+                     ((AddedToken){
+                         .id = more->items[i].integer, .text = more->keys[i], .normalized = true}));
+    if (added->count)
+        qsort(added->data, added->count, sizeof *added->data, by_id);
+    return true;
+}
