@@ -371,6 +371,9 @@ static bool info_tensors(Job *job, const char *path)
         printf("]\n");
         bytes += tensor->bytes;
     }
+    for (int64_t i = 0; i < file->n_passed; i++)
+        printf("  %-48s %s, which is not read\n", cli_name(job->arena, file->passed[i].name),
+               cli_name(job->arena, file->passed[i].type));
     printf("%" PRId64 " tensor%s, %s\n", file->n, text_plural(file->n, "", "s"),
            bytes_text((int64_t)bytes));
     bool ok = check_sums(job, file);

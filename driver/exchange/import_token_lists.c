@@ -42,12 +42,13 @@ typedef struct TokenClass {
     bool framed;
 } TokenClass;
 
-static const TokenKey bert_tokens[] = {{"unk_token", "[UNK]", false}, {"sep_token", "[SEP]", false},
-                                       {"pad_token", "[PAD]", false}, {"cls_token", "[CLS]", false},
-                                       {"mask_token", "[MASK]", false}, {NULL, NULL, false}};
+static const TokenKey bert_tokens[] = {
+    {"unk_token", "[UNK]", false}, {"sep_token", "[SEP]", false},   {"pad_token", "[PAD]", false},
+    {"cls_token", "[CLS]", false}, {"mask_token", "[MASK]", false}, {NULL, NULL, false}};
 static const TokenKey roberta_tokens[] = {
-    {"bos_token", "<s>", false},  {"eos_token", "</s>", false},  {"unk_token", "<unk>", false},
-    {"sep_token", "</s>", false}, {"pad_token", "<pad>", false}, {"cls_token", "<s>", false},
+    {"bos_token", "<s>", false},    {"eos_token", "</s>", false},
+    {"unk_token", "<unk>", false},  {"sep_token", "</s>", false},
+    {"pad_token", "<pad>", false},  {"cls_token", "<s>", false},
     {"mask_token", "<mask>", true}, {NULL, NULL, false}};
 static const TokenKey gpt2_tokens[] = {{"bos_token", "<|endoftext|>", false},
                                        {"eos_token", "<|endoftext|>", false},
@@ -178,7 +179,7 @@ static bool setting_is(const TokenLists *t, const char *key, bool usual)
 {
     const JsonValue *value = t->settings ? json_member(t->settings, key) : NULL;
     return value && (value->kind == JV_TRUE || value->kind == JV_FALSE) ? value->kind == JV_TRUE
-                                                                       : usual;
+                                                                        : usual;
 }
 
 /* ---- lines ---- */
@@ -225,7 +226,8 @@ static bool put_words(TokenLists *t, const TokenClass *is, JsonWriter *json)
         return false;
     if (!setting_is(t, "do_basic_tokenize", true))
         return job_error(t->job,
-                         "%s: " TOKENIZER_SETTINGS "'s \"do_basic_tokenize\" is false: texts are cut "
+                         "%s: " TOKENIZER_SETTINGS
+                         "'s \"do_basic_tokenize\" is false: texts are cut "
                          "at punctuation here",
                          t->folder);
     const bool lower = setting_is(t, "do_lower_case", true);

@@ -1,5 +1,5 @@
-/* The files that tokenizers were published as before tokenizer.json: vocab.txt of BERT, and vocab.json
- * with merges.txt of GPT-2, RoBERTa, BART and Qwen 2. */
+/* The files that tokenizers were published as before tokenizer.json: vocab.txt of BERT, and
+ * vocab.json with merges.txt of GPT-2, RoBERTa, BART and Qwen 2. */
 #ifndef DRIVER_EXCHANGE_IMPORT_TOKEN_LISTS_H
 #define DRIVER_EXCHANGE_IMPORT_TOKEN_LISTS_H
 

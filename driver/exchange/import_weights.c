@@ -21,6 +21,26 @@ static Shards *open_shards(const ImportWeights *w)
     return shards_open_within(&w->job->diags, w->job->arena, job_reach(w->job, NULL), w->path);
 }
 
+static void tell_passed(const ImportWeights *w, const Shards *shards)
+{
+    Text text = {0};
+    int64_t n = 0;
+    for (size_t f = 0; f < shards->files.count; f++)
+        for (int64_t i = 0; i < shards->files.data[f]->n_passed; i++) {
+            const StPassed *is = &shards->files.data[f]->passed[i];
+            if (n++ < MOST_NAMED)
+                text_add(&text, "%s'%s' (%s)", n > 1 ? ", " : "",
+                         text_visible_name(w->job->arena, is->name),
+                         text_visible_name(w->job->arena, is->type));
+        }
+    if (n)
+        diag_remark(&w->job->diags, (Loc){0},
+                    "%lld tensor%s of %s %s passed over, of types that are not read: %s%s",
+                    (long long)n, text_plural(n, "", "s"), w->source, text_plural(n, "is", "are"),
+                    text.data, n > MOST_NAMED ? ", …" : "");
+    text_free(&text);
+}
+
 bool import_weights_names(const ImportWeights *w, TextList *names)
 {
     *names = (TextList){0};
@@ -29,6 +49,8 @@ bool import_weights_names(const ImportWeights *w, TextList *names)
     Shards *shards = open_shards(w);
     for (size_t i = 0; shards && i < shards->names.count; i++)
         vec_push(w->job->arena, *names, arena_strdup(w->job->arena, shards->names.data[i]));
+    if (shards)
+        tell_passed(w, shards);
     shards_close(shards);
     return shards != NULL;
 }

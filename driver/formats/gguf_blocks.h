@@ -1,5 +1,5 @@
-/* What both files of GGUF's blocks share: gguf_blocks.c has the table of types, gguf_few_bits.c those
- * of two to four bits that are only read. */
+/* What both files of GGUF's blocks share: gguf_blocks.c has the table of types, gguf_few_bits.c
+ * those of two to four bits that are only read. */
 #ifndef DRIVER_FORMATS_GGUF_BLOCKS_H
 #define DRIVER_FORMATS_GGUF_BLOCKS_H
 

@@ -75,8 +75,8 @@ static void decode_iq4_xs(const void *block, float *out)
     }
 }
 
-/* Four values a row, odd ones from 1 to 15: half of each, rounded down, as an octal digit, the first
- * in the lowest (iq3s_grid). */
+/* Four values a row, odd ones from 1 to 15: half of each, rounded down, as an octal digit, the
+ * first in the lowest (iq3s_grid). */
 static const uint16_t grid[512] = {
     /* clang-format off */
     00000, 00001, 00002, 00005, 00007, 00010, 00011, 00012, 00014, 00016, 00020, 00021, 00025, 00033,

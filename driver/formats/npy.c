@@ -19,9 +19,10 @@ enum { N_TYPES = sizeof types / sizeof *types };
 
 /* ---- reading ---- */
 
-/* Header: the dict, which ends at `end`; `problem` is the first. */
+/* Header: the dict, which ends at `end`; `problem` is the first. `other`: of a type that is not
+ * read, what is wrong with it. */
 typedef struct Header {
-    const char *at, *end, *problem;
+    const char *at, *end, *problem, *other;
     bool has_type, has_order, has_shape;
 } Header;
 
@@ -55,12 +56,20 @@ static bool read_type(Header *h, NpyArray *array)
             array->type = types[i].type;
             return true;
         }
-    return wrong(
-        h,
+    const char *from = h->at, *quote = NULL;
+    if (from < h->end && *from == '\'')
+        quote = memchr(from + 1, '\'', (size_t)(h->end - from - 1));
+    h->other =
         take(h, "'>")
             ? "its numbers are big-endian, which is not read: save them as little-endian (x.astype(x.dtype.newbyteorder('<')))"
         : take(h, "'|O") ? "its elements are objects of Python, which are not read: save numbers"
-                         : "its elements are of a type that is not read: save them as float32");
+                         : "its elements are of a type that is not read: save them as float32";
+    if (!quote || quote - from > NPY_TYPE)
+        return wrong(h, h->other);
+    array->type = ST_COUNT;
+    memcpy(array->other, from + 1, (size_t)(quote - from - 1));
+    h->at = quote + 1;
+    return true;
 }
 
 static bool read_size(Header *h, int64_t *size)
@@ -163,6 +172,10 @@ bool npy_parse(const void *bytes, size_t size, NpyArray *array, const char **pro
         return false;
     }
     size_t data = size - begin - length;
+    if (ok && array->type == ST_COUNT) {
+        *problem = h.other;
+        return false;
+    }
     if (ok && (size_t)array->count * element_info(array->type)->bytes != data) {
         *problem = "it holds more or fewer bytes than its shape says";
         return false;

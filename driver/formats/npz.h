@@ -8,13 +8,14 @@
 #include "base/map.h"
 #include "runtime/data/safetensors.h"
 
-enum { NPY_MAX_RANK = ST_MAX_RANK };
+enum { NPY_MAX_RANK = ST_MAX_RANK, NPY_TYPE = 15 /* letters of a type's name */ };
 
 /* NpyArray: little-endian elements, one behind the other in the order of the axes, the last one
  * fastest; is_fortran: the first one fastest.
  *   data   `count` elements, at any address: in the file's bytes, or unpacked in the arena; of an
  *          array that is written they belong to the caller
- *   seal   of npz_parse: the file's checksum of them; NULL: it is compared, or there is none */
+ *   seal   of npz_parse: the file's checksum of them; NULL: it is compared, or there is none
+ *   other  where `type` is ST_COUNT, after npy_parse has failed: the name of the type, as "<U5" */
 typedef struct NpyArray {
     const char *name; /* without .npy */
     StType type;
@@ -24,11 +25,13 @@ typedef struct NpyArray {
     int64_t count;
     const void *data;
     StSeal *seal;
+    char other[NPY_TYPE + 1];
 } NpyArray;
 
 typedef struct Npz {
     const char *path;
     VEC(NpyArray *) arrays; /* in the file's order */
+    VEC(StPassed) passed;   /* arrays of texts, objects and other types that are not read */
     Map index;              /* private: name → array */
 } Npz;
 

@@ -41,6 +41,8 @@ StFile *npz_weights_parse(Diagnostics *diags, Arena *arena, const char *path, co
     bool ok = npz != NULL;
     for (size_t i = 0; ok && i < npz->arrays.count; i++)
         ok = add_array(&list, npz->arrays.data[i]);
+    for (size_t i = 0; ok && i < npz->passed.count; i++)
+        ok = tensor_list_pass(&list, npz->passed.data[i].name, npz->passed.data[i].type);
     return ok ? tensor_list_file(&list) : NULL;
 }
 

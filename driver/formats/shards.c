@@ -80,7 +80,8 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, FileRea
     }
     for (size_t i = 0; i < map->n; i++) {
         const Shard *shard = shards_find(shards, map->keys[i]);
-        if (!shard || strcmp(shard->file->path, map_get(&seen, map->items[i].text)) != 0)
+        const char *file = map_get(&seen, map->items[i].text);
+        if (shard ? strcmp(shard->file->path, file) : !shards_passed(shards, map->keys[i]))
             return refuse(diags, arena, path,
                           arena_printf(arena, "the tensor '%s' is not in %s, as it says",
                                        map->keys[i], map->items[i].text));
@@ -199,6 +200,14 @@ void shards_close(Shards *shards)
         st_close(shards->files.data[i]);
     if (shards)
         shards->files.count = 0;
+}
+
+const char *shards_passed(const Shards *shards, const char *name)
+{
+    const char *type = NULL;
+    for (size_t i = 0; !type && i < shards->files.count; i++)
+        type = st_passed(shards->files.data[i], name);
+    return type;
 }
 
 const Shard *shards_find(const Shards *shards, const char *name)

@@ -40,6 +40,8 @@ Shards *shards_open(Diagnostics *diags, Arena *arena, const char *path);
 /* The same of a path within reach; reach.outside holds for the files of an index, too. */
 Shards *shards_open_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path);
 void shards_close(Shards *shards);
+/* The type of a tensor that is passed over (StPassed); NULL: there is no such. */
+const char *shards_passed(const Shards *shards, const char *name);
 /* NULL: there is no such tensor. */
 const Shard *shards_find(const Shards *shards, const char *name);
 

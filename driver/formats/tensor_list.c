@@ -78,6 +78,13 @@ bool tensor_list_add_whole(TensorList *list, StTensor tensor, const void *data, 
     return tensor_list_push(list, tensor);
 }
 
+bool tensor_list_pass(TensorList *list, const char *name, const char *type)
+{
+    if (name && type)
+        vec_push(list->arena, list->passed, ((StPassed){name, type}));
+    return !arena_failed(list->arena);
+}
+
 StTensor *tensor_list_find(const TensorList *list, const char *name)
 {
     const uintptr_t number = (uintptr_t)map_get(&list->numbers, name);
@@ -118,8 +125,10 @@ StFile *tensor_list_file(TensorList *list)
         return NULL;
     *file = (StFile){.path = arena_strdup(list->arena, list->path),
                      .n = (int64_t)list->tensors.count,
-                     .tensors = list->tensors.data};
-    if (!file->n) {
+                     .tensors = list->tensors.data,
+                     .n_passed = (int64_t)list->passed.count,
+                     .passed = list->passed.data};
+    if (!file->n && !file->n_passed) {
         tensor_list_refuse(list, NULL, "there are no tensors in it");
         return NULL;
     }

@@ -10,6 +10,7 @@ typedef struct TensorList {
     Arena *arena; /* one that may fail, as of budget_begin */
     const char *path;
     VEC(StTensor) tensors;
+    VEC(StPassed) passed;
     Map numbers; /* private: of the tensors, from 1, by the names under which they were added */
 } TensorList;
 
@@ -26,6 +27,9 @@ bool tensor_list_push(TensorList *list, StTensor tensor);
 /* As tensor_list_add, of a format that says how many bytes the data have: an error if they are more
  * than the tensor's, too. */
 bool tensor_list_add_whole(TensorList *list, StTensor tensor, const void *data, uint64_t bytes);
+/* Passes over a tensor, or what else has a name, of a type that is not read. False: the arena has
+ * failed. */
+bool tensor_list_pass(TensorList *list, const char *name, const char *type);
 /* The tensor that was added under the name; NULL: there is none. Valid until the next is added. */
 StTensor *tensor_list_find(const TensorList *list, const char *name);
 /* The tensors as a file, under the names that they have now. NULL after an error: there are none,

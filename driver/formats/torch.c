@@ -164,10 +164,13 @@ static bool add_items(TorchReader *r, const char *front, const Pickled *containe
         const bool holds = is_container(value) && depth + 1 < DEEPEST;
         if (!r->left--)
             return tensor_list_refuse(&r->list, NULL, "its values contain each other");
-        if (!holds && !is_tensor(value))
+        const bool is_passed = value->kind == PICKLED_OBJECT && value->integer == TORCH_OTHER;
+        if (!holds && !is_tensor(value) && !is_passed)
             continue;
         const char *name = name_item(r, front, container, i);
-        if (name)
+        if (is_passed)
+            ok = tensor_list_pass(&r->list, name, value->object);
+        else if (name)
             ok = holds ? add_items(r, name, value, depth + 1) : add_tensor(r, name, value->object);
         ok = ok && !arena_failed(r->list.arena);
     }

@@ -12,9 +12,13 @@ static const Pickled *make_nothing(PickleReader *reader, const Pickled *argument
 static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments);
 static const Pickled *make_parameter(PickleReader *reader, const Pickled *arguments);
 static const Pickled *make_of_type(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_other(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_sparse(PickleReader *reader, const Pickled *arguments);
+static const Pickled *make_empty(PickleReader *reader, const Pickled *arguments);
 
-/* TYPE(storage, dtype, ST): both name an element type. FUNCTION(name, make): a call gives a
- * value. */
+/* TYPE(storage, dtype, ST): both name an element type; OTHER(storage, dtype): one that is not read.
+ * FUNCTION(name, make): a call gives a value. make_other makes values that no tensor is made of,
+ * such as settings and NumPy's numbers: nothing of them is kept. */
 #define TORCH_GLOBALS                                                      \
     TYPE("FloatStorage", "float32", ST_F32)                                \
     TYPE("DoubleStorage", "float64", ST_F64)                               \
@@ -26,6 +30,36 @@ static const Pickled *make_of_type(PickleReader *reader, const Pickled *argument
     TYPE("CharStorage", "int8", ST_I8)                                     \
     TYPE("ByteStorage", "uint8", ST_U8)                                    \
     TYPE("BoolStorage", "bool", ST_BOOL)                                   \
+    OTHER("ComplexFloatStorage", "complex64")                              \
+    OTHER("ComplexDoubleStorage", "complex128")                            \
+    OTHER("QInt8Storage", "qint8")                                         \
+    OTHER("QUInt8Storage", "quint8")                                       \
+    OTHER("QInt32Storage", "qint32")                                       \
+    OTHER("Float8_e4m3fnStorage", "float8_e4m3fn")                         \
+    OTHER("Float8_e5m2Storage", "float8_e5m2")                             \
+    OTHER("UInt16Storage", "uint16")                                       \
+    OTHER("UInt32Storage", "uint32")                                       \
+    OTHER("UInt64Storage", "uint64")                                       \
+    FUNCTION("builtins int", make_other)                                   \
+    FUNCTION("builtins float", make_other)                                 \
+    FUNCTION("__builtin__ int", make_other)                                \
+    FUNCTION("__builtin__ long", make_other)                               \
+    FUNCTION("__builtin__ float", make_other)                              \
+    FUNCTION("argparse Namespace", make_other)                             \
+    FUNCTION("types SimpleNamespace", make_other)                          \
+    FUNCTION("collections defaultdict", make_empty)                        \
+    FUNCTION("pathlib PosixPath", make_other)                              \
+    FUNCTION("datetime datetime", make_other)                              \
+    FUNCTION("_codecs encode", make_other)                                 \
+    FUNCTION("numpy dtype", make_other)                                    \
+    FUNCTION("numpy ndarray", make_other)                                  \
+    FUNCTION("numpy.core.multiarray scalar", make_other)                   \
+    FUNCTION("numpy._core.multiarray scalar", make_other)                  \
+    FUNCTION("numpy.core.multiarray _reconstruct", make_other)             \
+    FUNCTION("numpy._core.multiarray _reconstruct", make_other)            \
+    FUNCTION("torch.serialization _get_layout", make_other)                \
+    FUNCTION("torch._utils _rebuild_sparse_tensor", make_sparse)           \
+    FUNCTION("torch._utils _rebuild_sparse_csr_tensor", make_sparse)       \
     FUNCTION("torch.storage UntypedStorage", NULL)                         \
     FUNCTION("torch Tensor", NULL)                                         \
     FUNCTION("torch._tensor Tensor", NULL)                                 \
@@ -46,18 +80,22 @@ static const Pickled *make_of_type(PickleReader *reader, const Pickled *argument
 
 static const char *const globals[] = {
 #define TYPE(storage, dtype, type) "torch " storage, "torch " dtype,
+#define OTHER(storage, dtype) "torch " storage, "torch " dtype,
 #define FUNCTION(name, make) name,
     TORCH_GLOBALS
 #undef TYPE
+#undef OTHER
 #undef FUNCTION
 };
 enum { N_GLOBALS = sizeof globals / sizeof *globals };
 
 static Maker *const makers[N_GLOBALS] = {
 #define TYPE(storage, dtype, type) NULL, NULL,
+#define OTHER(storage, dtype) NULL, NULL,
 #define FUNCTION(name, make) make,
     TORCH_GLOBALS
 #undef TYPE
+#undef OTHER
 #undef FUNCTION
 };
 
@@ -66,12 +104,29 @@ static StType type_of(const Pickled *value)
 {
     static const StType types[] = {
 #define TYPE(storage, dtype, type) type, type,
+#define OTHER(storage, dtype) ST_COUNT, ST_COUNT,
 #define FUNCTION(name, make) ST_COUNT,
         TORCH_GLOBALS
 #undef TYPE
+#undef OTHER
 #undef FUNCTION
     };
     return value->kind == PICKLED_GLOBAL ? types[value->integer] : ST_COUNT;
+}
+
+/* The name of a type that is not read; NULL: the global names none. */
+static const char *other_type(const Pickled *value)
+{
+    static const char *const names[] = {
+#define TYPE(storage, dtype, type) NULL, NULL,
+#define OTHER(storage, dtype) dtype, dtype,
+#define FUNCTION(name, make) NULL,
+        TORCH_GLOBALS
+#undef TYPE
+#undef OTHER
+#undef FUNCTION
+    };
+    return value->kind == PICKLED_GLOBAL ? names[value->integer] : NULL;
 }
 
 static bool is_global(const Pickled *value, const char *name)
@@ -114,6 +169,12 @@ static const Pickled *make_size(PickleReader *reader, const Pickled *arguments)
     return pickle_problem(reader, PICKLE_DAMAGED("a torch.Size is not made of a tuple"));
 }
 
+static const Pickled *make_empty(PickleReader *reader, const Pickled *arguments)
+{
+    (void)arguments; /* items follow */
+    return pickle_value(reader, PICKLED_DICT);
+}
+
 static const Pickled *make_nothing(PickleReader *reader, const Pickled *arguments)
 {
     (void)arguments;
@@ -130,6 +191,29 @@ static const Pickled *make_object(PickleReader *reader, TorchObject kind, const 
         value->object = object;
     }
     return value;
+}
+
+/* What is passed over; `type`: that of the elements of a tensor, NULL: it is none. */
+static const Pickled *make_passed(PickleReader *reader, const char *type)
+{
+    return make_object(reader, TORCH_OTHER, type);
+}
+
+static const Pickled *make_other(PickleReader *reader, const Pickled *arguments)
+{
+    (void)arguments;
+    return make_passed(reader, NULL);
+}
+
+static const Pickled *make_sparse(PickleReader *reader, const Pickled *arguments)
+{
+    (void)arguments;
+    return make_passed(reader, "sparse");
+}
+
+static bool is_of(const Pickled *value, TorchObject kind)
+{
+    return value->kind == PICKLED_OBJECT && value->integer == kind;
 }
 
 static bool read_sizes(const Pickled *from, int64_t *to, int *n)
@@ -154,6 +238,10 @@ static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments
     const size_t n = arguments->items.count;
     const Pickled *const *argument = arguments->items.data;
     int strides = 0;
+    if (n && is_of(argument[0], TORCH_OTHER))
+        return argument[0];
+    if (n > TYPE_AT && other_type(argument[TYPE_AT]))
+        return make_passed(reader, other_type(argument[TYPE_AT]));
     if (n < 4 || argument[0]->kind != PICKLED_OBJECT || argument[0]->integer != TORCH_STORAGE ||
         argument[1]->kind != PICKLED_INTEGER || argument[1]->integer < 0)
         return pickle_problem(reader, PICKLE_DAMAGED("a tensor has no storage, or no place in it"));
@@ -178,7 +266,7 @@ static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments
 static const Pickled *make_parameter(PickleReader *reader, const Pickled *arguments)
 {
     const Pickled *data = arguments->items.count ? arguments->items.data[0] : NULL;
-    return data && data->kind == PICKLED_OBJECT && data->integer == TORCH_TENSOR
+    return data && (is_of(data, TORCH_TENSOR) || is_of(data, TORCH_OTHER))
                ? data
                : pickle_problem(reader, PICKLE_DAMAGED("a parameter is not made of a tensor"));
 }
@@ -263,6 +351,8 @@ static const Pickled *load_storage(PickleReader *reader, const Pickled *id)
     StType type = type_of(item[1]);
     if (is_global(item[1], "torch.storage UntypedStorage"))
         type = ST_U8;
+    if (other_type(item[1]))
+        return make_passed(reader, other_type(item[1]));
     if (type == ST_COUNT)
         return pickle_problem(reader, "a storage has an element type that is not read" SAVE_STATE);
     TorchStorage *storage = find_storage(reader, key, type, item[4]->integer);

@@ -27,8 +27,9 @@ typedef struct TorchTensor {
     int rank;
     int64_t first, dims[ST_MAX_RANK], strides[ST_MAX_RANK];
 } TorchTensor;
-/* What PICKLED_OBJECT is of. */
-typedef enum TorchObject { TORCH_STORAGE, TORCH_TENSOR } TorchObject;
+/* What PICKLED_OBJECT is of. TORCH_OTHER: what is passed over; the object is the name of the type
+ * of its elements, if it is a tensor of a type that is not read, or its storage. */
+typedef enum TorchObject { TORCH_STORAGE, TORCH_TENSOR, TORCH_OTHER } TorchObject;
 
 /* TorchValues: the storages of a file, by key. */
 typedef struct TorchValues {

@@ -318,7 +318,12 @@ static bool report_missing(Job *job, const Shards *shards, Store *store, const M
         text_add(&text, "\n  '%s'", tensor);
         if (strcmp(tensor, param))
             text_add(&text, " (for the param '%s')", param);
-        text_string(&text, nearest(job, &free, tensor));
+        const char *type = shards_passed(shards, tensor);
+        if (type)
+            text_add(&text, ": the file has it as %s, which is not read",
+                     text_visible_name(job->arena, type));
+        else
+            text_string(&text, nearest(job, &free, tensor));
     }
     if (store)
         text_add(&text, "\n%s begins %s anew", new_options(job, store, missing),

@@ -10,9 +10,11 @@
 #include "runtime/data/safetensors.h"
 
 #include "base/file.h"
+#include "base/half.h"
 #include "base/json_read.h"
 #include "base/quants.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,17 +59,62 @@ static bool refuse(HeaderReader *r, const char *tensor, const char *what)
     return false;
 }
 
-static bool read_type(HeaderReader *r, const char *name, const char *text, StType *type)
+/* ---- types that programs do not have ---- */
+
+/* Of an exponent of `bits` bits and a mantissa that fills the byte, with the bias that fits: a
+ * number with exponent 0 is a fraction alone. */
+static float small_float(uint8_t byte, int bits)
+{
+    const int mantissa = 7 - bits, bias = (1 << (bits - 1)) - 1;
+    const int exponent = byte >> mantissa & ((1 << bits) - 1), rest = byte & ((1 << mantissa) - 1);
+    const float fraction = (float)rest / (float)(1 << mantissa);
+    const float value =
+        exponent ? ldexpf(1 + fraction, exponent - bias) : ldexpf(fraction, 1 - bias);
+    return byte & 0x80 ? -value : value;
+}
+
+/* Without infinities; all bits but the sign are a NaN (Micikevicius et al. 2022, table 1). */
+static void decode_f8_e4m3(const void *block, float *out)
+{
+    const uint8_t byte = *(const uint8_t *)block;
+    *out = (byte & 0x7f) == 0x7f ? NAN : small_float(byte, 4);
+}
+
+/* As an f16 without its last eight bits. */
+static void decode_f8_e5m2(const void *block, float *out)
+{
+    *out = half_to_float((uint16_t)(*(const uint8_t *)block << 8));
+}
+
+static void decode_u16(const void *block, float *out)
+{
+    const uint8_t *at = block;
+    *out = (float)(at[0] | at[1] << 8);
+}
+
+static const StBlocks lone_types[] = {{"F8_E4M3", 1, 1, decode_f8_e4m3},
+                                      {"F8_E5M2", 1, 1, decode_f8_e5m2},
+                                      {"U16", 1, 2, decode_u16}};
+
+/* Sets type and blocks; of a type that is not read, ST_COUNT. */
+static bool read_type(HeaderReader *r, const char *text, StTensor *tensor)
 {
     if (!text)
-        return refuse(r, name, "\"dtype\" is missing or not a string");
-    for (StType t = ST_F32; t < ST_COUNT; t++) {
-        if (!strcmp(text, element_info(t)->stored)) {
-            *type = t;
+        return refuse(r, tensor->name, "\"dtype\" is missing or not a string");
+    tensor->type = ST_F32;
+    for (size_t i = 0; i < sizeof lone_types / sizeof *lone_types; i++)
+        if (!strcmp(text, lone_types[i].name)) {
+            tensor->blocks = &lone_types[i];
             return true;
         }
-    }
-    return refuse(r, name, arena_printf(r->arena, "dtype %s is not supported", quote(r, text)));
+    while (tensor->type < ST_COUNT && strcmp(text, element_info(tensor->type)->stored) != 0)
+        tensor->type++;
+    return true;
+}
+
+static uint64_t element_bytes(const StTensor *tensor)
+{
+    return tensor->blocks ? (uint64_t)tensor->blocks->bytes : element_info(tensor->type)->bytes;
 }
 
 /* Fills rank, dims, count and bytes. */
@@ -88,8 +135,8 @@ static bool read_shape(HeaderReader *r, const JsonValue *value, StTensor *tensor
         tensor->dims[i] = size->integer;
     }
     if (!st_count(tensor) ||
-        __builtin_mul_overflow((uint64_t)tensor->count, element_info(tensor->type)->bytes,
-                               &tensor->bytes))
+        (tensor->type != ST_COUNT &&
+         __builtin_mul_overflow((uint64_t)tensor->count, element_bytes(tensor), &tensor->bytes)))
         return refuse(r, tensor->name, "its shape has more elements than can be counted");
     return true;
 }
@@ -108,6 +155,8 @@ static bool read_offsets(HeaderReader *r, const JsonValue *value, StTensor *tens
                 "its data [%lld, %lld) lies outside the file's %llu bytes of data, so the file "
                 "is cut off or damaged: download or copy it again",
                 (long long)begin, (long long)end, (unsigned long long)r->data_bytes));
+    if (tensor->type == ST_COUNT)
+        tensor->bytes = (uint64_t)(end - begin);
     if ((uint64_t)(end - begin) != tensor->bytes)
         return refuse(r, tensor->name,
                       arena_printf(r->arena,
@@ -124,7 +173,7 @@ static bool read_tensor(HeaderReader *r, const char *name, const JsonValue *entr
         return refuse(r, name, "its entry is not an object");
     if (entry->n > 3)
         return refuse(r, name, "its entry holds more than dtype, shape and data_offsets");
-    return read_type(r, name, json_member_text(entry, "dtype"), &tensor->type) &&
+    return read_type(r, json_member_text(entry, "dtype"), tensor) &&
            read_shape(r, json_member(entry, "shape"), tensor) &&
            read_offsets(r, json_member(entry, "data_offsets"), tensor);
 }
@@ -303,6 +352,27 @@ static bool join_scales(HeaderReader *r)
     return !arena_failed(r->arena) || refuse(r, NULL, NULL);
 }
 
+/* Takes the tensors out of the file whose types are not read. */
+static bool pass_others(HeaderReader *r, const JsonValue *header)
+{
+    StFile *file = r->file;
+    StPassed *passed = ARENA_ARRAY(r->arena, StPassed, file->n + 1);
+    if (!passed)
+        return refuse(r, NULL, NULL);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < file->n; i++) {
+        const StTensor *tensor = &file->tensors[i];
+        if (tensor->type == ST_COUNT)
+            passed[file->n_passed++] = (StPassed){
+                tensor->name, json_member_text(json_member(header, tensor->name), "dtype")};
+        else
+            file->tensors[kept++] = *tensor;
+    }
+    file->n = kept;
+    file->passed = passed;
+    return true;
+}
+
 static bool read_entries(HeaderReader *r, const JsonValue *header)
 {
     StFile *file = r->file;
@@ -319,12 +389,14 @@ static bool read_entries(HeaderReader *r, const JsonValue *header)
         }
     }
     qsort(file->tensors, (size_t)file->n, sizeof *file->tensors, by_place);
+    if (!check_cover(r) || !pass_others(r, header))
+        return false;
     map_init(&file->index, r->arena);
     for (int64_t i = 0; i < file->n; i++)
         map_set(&file->index, file->tensors[i].name, &file->tensors[i]);
     if (arena_failed(r->arena))
         return refuse(r, NULL, NULL);
-    return check_cover(r) && join_scales(r);
+    return join_scales(r);
 }
 
 static bool read_file(HeaderReader *r, const unsigned char *bytes, uint64_t size)
@@ -416,6 +488,14 @@ void st_close(StFile *file)
 const StTensor *st_find(const StFile *file, const char *name)
 {
     return map_get(&file->index, name);
+}
+
+const char *st_passed(const StFile *file, const char *name)
+{
+    for (int64_t i = 0; i < file->n_passed; i++)
+        if (!strcmp(file->passed[i].name, name))
+            return file->passed[i].type;
+    return NULL;
 }
 
 const char *st_meta(const StFile *file, const char *key)

@@ -98,10 +98,18 @@ typedef struct StTensor {
     bool is_scale;                          /* it is one of these of another one */
 } StTensor;
 
+/* StPassed: a tensor of a file that is passed over, because the type of its elements is not read.
+ *   type   as the format calls it: "U32" */
+typedef struct StPassed {
+    const char *name, *type;
+} StPassed;
+
 typedef struct StFile {
     const char *path;
     int64_t n;
     StTensor *tensors; /* in the order of their data */
+    int64_t n_passed;
+    const StPassed *passed;
     int64_t n_meta;
     const char **meta_keys, **meta_values; /* __metadata__, all strings */
     Map index;                             /* private: name → tensor */
@@ -137,7 +145,9 @@ static inline int64_t st_stored_dim(const StTensor *tensor, int d)
 }
 
 const StTensor *st_find(const StFile *file, const char *name); /* NULL if absent */
-const char *st_meta(const StFile *file, const char *key);      /* NULL if absent */
+/* The type of a tensor that is passed over; NULL: there is no such. */
+const char *st_passed(const StFile *file, const char *name);
+const char *st_meta(const StFile *file, const char *key); /* NULL if absent */
 /* What the elements of the file are: "f32", or "Q4_0" of blocks. */
 const char *st_stored_type(const StTensor *tensor);
 /* Sets the tensor's count. False: its dims have more elements than can be counted. */

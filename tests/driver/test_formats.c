@@ -96,25 +96,28 @@ static void test_messages(void **state)
 
 static const char folder[] = "tests/fixtures/formats";
 
-/* Pair: a file, and the tensors that it has, as f32. */
+/* Pair: a file, the tensors that it has, as f32, and which are passed over. */
 typedef struct Pair {
-    const char *file, *expected;
+    const char *file, *expected, *passed;
 } Pair;
 
 static const Pair pairs[] = {
-    {"torch.pt", "torch"},
-    {"torch_legacy.bin", "torch"},
-    {"training.pth", "training"},
-    {"training_legacy.pt", "training"},
-    {"arrays.npz", "arrays"},
-    {"packed.npz", "arrays"},
-    {"one.npy", "one"},
-    {"blocks.gguf", "blocks"},
-    {"blocks_2.gguf", "blocks"},
-    {"llama.gguf", "llama"},
-    {"model.bin", "model"},
-    {"weights.onnx", "onnx"},
-    {"few_bits.gguf", "few_bits"},
+    {"torch.pt", "torch", ""},
+    {"torch_legacy.bin", "torch", ""},
+    {"training.pth", "training", ""},
+    {"training_legacy.pt", "training", ""},
+    {"arrays.npz", "arrays", ""},
+    {"packed.npz", "arrays", ""},
+    {"one.npy", "one", ""},
+    {"blocks.gguf", "blocks", ""},
+    {"blocks_2.gguf", "blocks", ""},
+    {"llama.gguf", "llama", ""},
+    {"model.bin", "model", ""},
+    {"weights.onnx", "onnx", ""},
+    {"few_bits.gguf", "few_bits", ""},
+    {"others.npz", "others_npz", "model_type <U5, raw |S2, objects |O"},
+    {"others.pt", "others_pt", "sparse sparse, complex complex64, half complex128"},
+    {"others_types.safetensors", "others_read", "u32 U32, c64 C64"},
 };
 
 static void compare(const StTensor *is, const StTensor *wanted)
@@ -147,6 +150,11 @@ static void test_tensors(void **state)
         if (!file || !wanted)
             fail_msg("%s: %s", pairs[i].file, diags.list.data[0].message);
         assert_int_equal(file->n, wanted->n);
+        Text passed = {0};
+        for (int64_t k = 0; k < file->n_passed; k++)
+            text_add(&passed, "%s%s %s", k ? ", " : "", file->passed[k].name, file->passed[k].type);
+        assert_string_equal(passed.data ? passed.data : "", pairs[i].passed);
+        text_free(&passed);
         for (int64_t k = 0; k < wanted->n; k++) {
             const StTensor *is = st_find(file, wanted->tensors[k].name);
             if (!is)
