@@ -132,16 +132,30 @@ const char *const gguf_head_widths[] = {"rope.dimension_count", "attention.value
 #define REST "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 #define BY_THREES CASELESS "\\p{N}{1,3}" REST
 #define BY_DIGITS CASELESS "\\p{N}" REST
+#define GPT2 "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)"
 /* What llama.cpp does with "default", and without a name: four cuts, each of what is left. */
-#define DEFAULT                                                                                  \
-    {"[\\p{P}\\$\\+<=>\\^~\\|]+",                                                                \
-     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)", "\\p{N}+", \
-     "[0-9][0-9][0-9]"}
+#define DEFAULT {"[\\p{P}\\$\\+<=>\\^~\\|]+", GPT2, "\\p{N}+", "[0-9][0-9][0-9]"}
+#define FALCON {"[\\p{P}\\$\\+<=>\\^~\\|`]+", GPT2, "[0-9][0-9][0-9]"}
+#define DEEPSEEK_CODER                       \
+    {"[\r\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", \
+     "[一-龥ࠀ-一가-\xed\x9f\xbf"             \
+     "]+",                                   \
+     "\\p{N}"}
+#define DEEPSEEK_V3                                                                                      \
+    {"\\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+",                                                          \
+     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| " \
+     "?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"}
 const GgufCut gguf_cuts[] = {
     {.name = "gpt-2"},
     {.name = "olmo"},
     {.name = "default", .patterns = DEFAULT},
+    {.name = "mpt", .nfc = true},
     {.name = "smollm", .digits = true},
+    {.name = "starcoder", .digits = true},
+    {.name = "refact", .digits = true},
+    {.name = "falcon", .patterns = FALCON},
+    {.name = "deepseek-coder", .patterns = DEEPSEEK_CODER},
+    {.name = "deepseek-v3", .patterns = DEEPSEEK_V3},
     {.name = "llama-bpe", .patterns = {BY_THREES}, .whole = true},
     {.name = "llama3", .patterns = {BY_THREES}, .whole = true},
     {.name = "llama-v3", .patterns = {BY_THREES}, .whole = true},

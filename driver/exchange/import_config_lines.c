@@ -171,9 +171,11 @@ static bool put_token_rule(Job *job, const ImportConfig *config, const Vocabular
     const JsonValue *value = import_config_value(job, config, row->key);
     if (!value || value->kind == JV_NULL)
         return true;
+    const PublishedToken *token = published_token(row->key);
     const bool is_id = value->kind == JV_INTEGER;
     const bool has = is_id && import_config_has_token(vocab, value->integer);
-    if (is_id)
+    const bool may_lack = is_id && !token->is_decoded; /* what is generated begins with others */
+    if (has || may_lack)
         vec_push(job->arena, *tokens,
                  token_rule_text(job->arena, vocab, row->to, has ? (int32_t)value->integer : -1));
     if (has)
@@ -181,17 +183,17 @@ static bool put_token_rule(Job *job, const ImportConfig *config, const Vocabular
     const char *file;
     const char *problem = arena_printf(
         job->arena, "\"%s\" is %s, but the vocabulary has %d tokens%s", row->key,
-        import_json_text(job, value), (int)vocab_size(vocab), is_id ? ": it names none" : "");
-    import_config_token(job, config, published_token(row->key), &file);
+        import_json_text(job, value), (int)vocab_size(vocab), may_lack ? ": it names none" : "");
+    import_config_token(job, config, token, &file);
     const bool is_config = strcmp(file, PUBLISHED_GENERATION) != 0;
     if (!is_config)
         problem = arena_printf(job->arena, "%s: %s", file, problem);
     const Loc loc = {.source = is_config ? config->source : NULL};
-    if (is_id)
+    if (may_lack)
         diag_warning(&job->diags, loc, "%s", problem);
     else
         diag_error(&job->diags, loc, "%s", problem);
-    return is_id;
+    return may_lack;
 }
 
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,

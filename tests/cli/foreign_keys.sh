@@ -120,6 +120,20 @@ with olmo2.gguf one.gguf tokenizer.ggml.pre="'default'"
 reads one.gguf
 [ "$(tokens read x1234)" = "1 2 3 4 " ] || fail "'default' is cut as $(tokens read x1234)"
 "$tfc" export read -o again.gguf && grep -qa 'tokenizer.ggml.pre.\{12\}default' again.gguf || fail "'default' is written otherwise"
+# Those of other models: how digits are cut, and whether the name comes back ("-": that of an earlier row).
+while read -r name cut back; do
+    with olmo2.gguf one.gguf tokenizer.ggml.pre="'$name'"
+    reads one.gguf
+    [ "$(tokens read x1234)" = "$(echo "$cut" | tr , ' ') " ] || fail "'$name' is cut as $(tokens read x1234)"
+    [ -z "$back" ] || { "$tfc" export read -o again.gguf && grep -qa "tokenizer.ggml.pre.\{12\}$name" again.gguf || fail "'$name' is written otherwise"; }
+done <<'END'
+mpt 1,2,34
+starcoder 1,2,3,4
+refact 1,2,3,4
+falcon 1,2,3,4 back
+deepseek-coder 1,2,3,4 back
+deepseek-v3 1,2,3,4 back
+END
 with olmo2.gguf one.gguf tokenizer.ggml.pre=None
 warns one.gguf "tokenizer.ggml.pre is absent, which says how texts are cut: they are cut as 'default', as llama.cpp does then"
 [ "$(tokens read x1234)" = "1 2 3 4 " ] || fail "without a name texts are cut as $(tokens read x1234)"

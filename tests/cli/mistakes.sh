@@ -207,6 +207,9 @@ for name in last step-6; do # another file, for last is a link to the newest ste
     mv cut broken/$name.safetensors
 done
 
+mkdir packed answers
+printf '{"model_type": "llama", "quantization_config": {"quant_method": "gptq", "bits": 4}}' >packed/config.json
+printf '{"model_type": "bert", "architectures": ["BertForQuestionAnswering"]}' >answers/config.json
 mkdir gpt
 printf '{"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "vocab_size": 20, "n_positions": 16,
   "activation_function": "gelu_new", "scale_attn_by_inverse_layer_idx": true}' >gpt/config.json

@@ -161,7 +161,8 @@ static bool read_config(Job *job, const char *folder)
     for (const ImportRow *row = config.model->rows; ok && row->key; row++) {
         const JsonValue *id =
             row->kind == IMPORT_TOKEN ? import_config_value(job, &config, row->key) : NULL;
-        need(!id || id->kind == JV_NULL || rule_of(vocab, row->to) == id->integer);
+        const bool has = id && import_config_has_token(vocab, id->integer);
+        need(!id || id->kind == JV_NULL || rule_of(vocab, row->to) == (has ? id->integer : -1));
     }
     ok = ok && import_config_model(job, folder, &config, vocab, &model);
     text_free(&model);
@@ -181,10 +182,13 @@ static ImportConfig fixed_config(Job *job)
 static void check_stops(const Vocabulary *vocab, const JsonValue *ids)
 {
     const TextRule *rule = &vocab_rules(vocab)->text;
-    int32_t n = ids->kind == JV_NULL ? 0 : ids->kind == JV_LIST ? (int32_t)ids->n : 1;
-    need(rule->n_stops == n);
-    for (int32_t i = 0; i < n; i++)
-        need(rule->stops[i] == (ids->kind == JV_LIST ? &ids->items[i] : ids)->integer);
+    int32_t n = ids->kind == JV_NULL ? 0 : ids->kind == JV_LIST ? (int32_t)ids->n : 1, stops = 0;
+    for (int32_t i = 0; i < n; i++) { /* 2.0 is a whole number; an id of no token is none */
+        const double id = (ids->kind == JV_LIST ? &ids->items[i] : ids)->number;
+        if (id >= 0 && id < vocab_size(vocab))
+            need(rule->stops[stops++] == id);
+    }
+    need(rule->n_stops == stops);
 }
 
 /* Whether a special token stands there: as the file says, else as at first. */
