@@ -252,15 +252,18 @@ static bool settle_labels(Job *job, const char *path, const Op *input, ColumnSpe
 bool column_words_keep(Job *job, const char *folder, const ModelPorts *ports,
                        const DataColumns *columns, NewParams *new)
 {
+    RunRecord record;
+    if (!run_record_read(job, folder, &record))
+        return false;
     for (int c = 0; c < columns->n; c++) {
         ColumnSpec *spec = &columns->specs[c];
         if (spec->vocab && file_exists(own_vocabulary_path(job, folder, spec)) &&
-            !(spec->vocab = own_vocabulary_read(job, folder, NULL, spec)))
+            !(spec->vocab = own_vocabulary_read(job, folder, &record, spec)))
             return false;
         const char *path = file_in(job->arena, folder, column_words_file(job->arena, spec));
         if (!spec->labels || !file_exists(path))
             continue;
-        const Labels *was = read_list(job, spec, folder, path, 0);
+        const Labels *was = read_recorded(job, folder, &record, spec);
         if (!was || !settle_labels(job, path, ports->columns[c], spec, was, new))
             return false;
     }

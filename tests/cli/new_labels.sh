@@ -34,6 +34,9 @@ refuses 1 "'X' is none of the labels" "$tfc" train old --data new.tsv --new head
 refuses 1 '`label` has 3 labels, and the model tells 2 apart: --set classes=3' "$tfc" train old --data new.tsv --new head --out no
 refuses 1 "the tensor 'head.weight' is .16, 2., but the param 'head.weight' takes .16, 3." \
     "$tfc" train model.tfg --weights old/last.safetensors --vocab old --data new.tsv --out no
+cp -r old swapped
+sort -r old/labels-label.txt >swapped/labels-label.txt
+refuses 1 "swapped/labels-label.txt is not the list that the run was made with: put that back" "$tfc" train swapped --data old.tsv --out no
 
 # From the run, from its checkpoint by another model's file, and as many labels of other names.
 train old --data new.tsv --new head --set classes=3 --steps 60 --out from_run
