@@ -1,4 +1,5 @@
-/* prepack: products by weights say so, in functions that answer: forward, predict, encode and a decoding step.
+/* prepack: products by weights say so, in functions that answer: forward, predict, encode and a
+ * decoding step.
  *
  *   %y = dot %x, %w {…}      ⇒      %y = dot %x, %w {…, panels = 1}
  *

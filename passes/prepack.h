@@ -12,7 +12,8 @@ bool is_cache(const Value *param);
 SideTable find_made_of_params(const Function *function);
 /* Whether all that reads the param are products, through transposes, too, and lookups in it. */
 bool is_table(const Value *param);
-/* Whether the function's products by weights read panels: it answers (forward, predict, encode), or is a decoding step. */
+/* Whether the function's products by weights read panels: it answers (forward, predict, encode), or
+ * is a decoding step. */
 bool reads_panels(const Function *function);
 bool pass_prepack(Function *function, PassContext *context);
 

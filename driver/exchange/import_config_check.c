@@ -10,35 +10,38 @@ static const double LEAST_FACTOR = 1e-3;
 
 /* ---- layers of two kinds ---- */
 
+/* The lists whose elements are numbers; those of others are words. */
+static bool has_numbers(const char *key) { return !strcmp(key, "no_rope_layers"); }
+
 /* Whether an element of a list of layers is one of the others (IMPORT_LAYERS); -1: neither. */
-static int is_other(const JsonValue *item)
+static int is_other(const char *key, const JsonValue *item)
 {
-    if (item->kind == JV_INTEGER)
-        return item->integer == 0 ? 1 : item->integer == 1 ? 0 : -1;
+    if (has_numbers(key))
+        return item->kind != JV_INTEGER ? -1 : item->integer == 0 ? 1 : item->integer == 1 ? 0 : -1;
     const char *type = item->kind == JV_STRING ? item->text : "";
     return !strcmp(type, "full_attention") ? 1 : !strcmp(type, "sliding_attention") ? 0 : -1;
 }
 
 /* How many others stand before the rest; -1: one stands behind it. */
-static int64_t count_front(const JsonValue *list)
+static int64_t count_front(const char *key, const JsonValue *list)
 {
     size_t n = 0;
-    while (n < list->n && is_other(&list->items[n]) == 1)
+    while (n < list->n && is_other(key, &list->items[n]) == 1)
         n++;
     for (size_t i = n; i < list->n; i++)
-        if (is_other(&list->items[i]))
+        if (is_other(key, &list->items[i]))
             return -1;
     return (int64_t)n;
 }
 
 /* Each how many-th layer is one of the others: the first (of those behind the first layer, if they
  * count from it) tells; 0: none is, -1: they are not each n-th. */
-static int64_t count_every(const JsonValue *list, bool from_first)
+static int64_t count_every(const char *key, const JsonValue *list, bool from_first)
 {
     const size_t shift = from_first ? 0 : 1;
     int64_t every = 0;
     for (size_t i = 0; i < list->n; i++) {
-        const int other = is_other(&list->items[i]);
+        const int other = is_other(key, &list->items[i]);
         const bool full = other == 1;
         const int64_t place = (int64_t)(i + shift);
         if (other < 0)
@@ -58,14 +61,18 @@ int64_t import_config_layers(Job *job, const ImportConfig *config, const char *k
     const char *how = row && row->value ? row->value : "";
     if (!list || list->kind != JV_LIST)
         return import_config_size(job, config, key);
-    return !strcmp(how, "from") ? count_front(list) : count_every(list, !strcmp(how, "first"));
+    const int64_t layers = import_config_size(job, config, "num_hidden_layers");
+    if (layers >= 0 && (int64_t)list->n != layers)
+        return -1;
+    return !strcmp(how, "from") ? count_front(key, list)
+                                : count_every(key, list, !strcmp(how, "first"));
 }
 
 /* ---- rows ---- */
 
 static bool check_layers(Job *job, const ImportConfig *config, const ImportRow *row)
 {
-    const bool is_type = strcmp(row->key, "no_rope_layers") != 0;
+    const bool is_type = !has_numbers(row->key);
     const char *others = !row->value                   ? "each n-th one"
                          : !strcmp(row->value, "from") ? "the first ones"
                                                        : "each n-th one from the first on";
@@ -171,6 +178,36 @@ static bool check_multiple(Job *job, const ImportConfig *config, const char *of,
                                              of_key, whole, by_key, parts));
 }
 
+/* What slows positions down says how, and by how much. */
+static bool check_scaling(Job *job, const ImportConfig *config)
+{
+    static const char factor_key[] = "rope_parameters.factor",
+                      type_key[] = "rope_parameters.rope_type";
+    static const char *const with_factor[] = {"linear", "dynamic", "yarn", "llama3"};
+    if (!import_config_row(config, factor_key))
+        return true;
+    const JsonValue *factor = import_config_value(job, config, factor_key),
+                    *type = import_config_value(job, config, type_key);
+    const char *word = type && type->kind == JV_STRING ? type->text : "default";
+    const bool has = factor && factor->kind != JV_NULL;
+    bool needs = false;
+    for (size_t i = 0; i < sizeof with_factor / sizeof *with_factor; i++)
+        needs = needs || !strcmp(word, with_factor[i]);
+    if (needs && !has)
+        return import_config_refuse(
+            job, config,
+            arena_printf(job->arena, "\"%s\" is \"%s\", and there is no \"factor\" beside it",
+                         import_config_spoken_key(job, config, type_key), word));
+    return strcmp(word, "default") || !has || factor->number == 1 ||
+           import_config_refuse(
+               job, config,
+               arena_printf(job->arena,
+                            "\"%s\" is %s, and no type beside it says what it does: \"linear\", "
+                            "\"dynamic\", \"yarn\" or \"llama3\"",
+                            import_config_spoken_key(job, config, factor_key),
+                            import_json_text(job, factor)));
+}
+
 /* Heads share the model's width evenly, unless each has one of its own, and share keys so, too. */
 static bool check_heads(Job *job, const ImportConfig *config)
 {
@@ -186,5 +223,5 @@ bool import_config_check(Job *job, const ImportConfig *config)
     bool ok = true;
     for (const ImportRow *row = config->model->rows; row->key; row++)
         ok = check_row(job, config, row) && ok;
-    return ok && check_heads(job, config);
+    return ok && check_scaling(job, config) && check_heads(job, config);
 }

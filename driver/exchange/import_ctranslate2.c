@@ -6,6 +6,7 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "driver/exchange/import_ctranslate2_model.h"
+#include "driver/exchange/import_json.h"
 #include "driver/exchange/import_marian.h"
 #include "driver/exchange/published_tokens.h"
 
@@ -62,11 +63,16 @@ static const char *of_side(const SpecImport *m, int side, const char *name)
     return arena_printf(m->job->arena, "%s/%s", spec_side(side), name);
 }
 
-/* A variable's only element; `missing`: there is no such variable. */
+/* A variable's only element; `missing`: there is no such variable. NAN after an error: it has
+ * several. */
 static double number_of(SpecImport *m, const char *name, double missing)
 {
     const StTensor *tensor = spec_find(m, name);
-    return tensor && tensor->count == 1 ? st_value(tensor, 0) : missing;
+    if (!tensor || tensor->count == 1)
+        return tensor ? st_value(tensor, 0) : missing;
+    job_error(m->job, "%s: '%s' has %lld elements; expected one", m->file->path, name,
+              (long long)tensor->count);
+    return NAN;
 }
 
 /* ---- the family ---- */
@@ -109,19 +115,22 @@ static bool find_family(SpecImport *m)
                          "%s: it has no %s with layers of its own: of CTranslate2's models those "
                          "that translate are read (%s); import the one that it was converted from",
                          m->file->path, spec_side(m->layers[0] != 0), known_types(m));
-    for (int i = 0; i < N_FAMILIES; i++)
+    const int errors = m->job->diags.errors;
+    for (int i = 0; i < N_FAMILIES && m->job->diags.errors == errors; i++)
         if (has_parts(m, &families[i])) {
             m->family = &families[i];
             return true;
         }
-    return job_error(
-        m->job,
-        "%s: a model with pre_norm %g and %g, start_from_zero_embedding %g and %s "
-        "layernorm_embedding is none of those that are read (%s); import the one that "
-        "it was converted from",
-        m->file->path, number_of(m, "encoder/pre_norm", 1), number_of(m, "decoder/pre_norm", 1),
-        number_of(m, "decoder/start_from_zero_embedding", 0),
-        spec_find(m, "encoder/layernorm_embedding/gamma") ? "a" : "no", known_types(m));
+    return m->job->diags.errors == errors &&
+           job_error(m->job,
+                     "%s: a model with pre_norm %g and %g, start_from_zero_embedding %g and %s "
+                     "layernorm_embedding is none of those that are read (%s); import the one that "
+                     "it was converted from",
+                     m->file->path, number_of(m, "encoder/pre_norm", 1),
+                     number_of(m, "decoder/pre_norm", 1),
+                     number_of(m, "decoder/start_from_zero_embedding", 0),
+                     spec_find(m, "encoder/layernorm_embedding/gamma") ? "a" : "no",
+                     known_types(m));
 }
 
 /* ---- what the model says of itself ---- */
@@ -145,8 +154,14 @@ static bool check_values(SpecImport *m)
 {
     bool ok = true;
     for (size_t i = 0; i < sizeof must / sizeof *must; i++) {
+        if (isnan(must[i].value)) {
+            spec_find(m, must[i].name); /* it is known */
+            continue;
+        }
         const double is = number_of(m, must[i].name, must[i].missing);
-        if (!isnan(must[i].value) && is != must[i].value)
+        if (isnan(is))
+            ok = false;
+        else if (is != must[i].value)
             ok = job_error(m->job, "%s: '%s' is %g: %s is written for %g", m->file->path,
                            must[i].name, is, m->family->model, must[i].value);
     }
@@ -168,6 +183,8 @@ static bool read_scale(SpecImport *m)
 {
     const double scale = embeddings_scale(m, 0), other = embeddings_scale(m, 1);
     m->is_scaled = scale != 1;
+    if (isnan(scale) || isnan(other))
+        return false;
     if (scale != other ||
         (m->is_scaled && !(fabs(scale - sqrt((double)m->d_model)) < 1e-3 * scale)))
         return job_error(m->job,
@@ -190,17 +207,31 @@ static bool read_width(SpecImport *m)
     return true;
 }
 
+/* Whether the rows are sines and cosines of so many positions, the first of which is `from`. */
+static bool has_sines(const StTensor *table, int64_t width, double turns, int64_t from)
+{
+    const double most = 8e-3; /* of bf16 */
+    const int64_t half = width / 2;
+    bool ok = true;
+    for (int64_t i = 0; ok && i < half; i++) {
+        const double slow = i ? pow(10000, (double)i / turns) : 1;
+        for (int64_t p = 0; ok && p < table->dims[0]; p++) {
+            const double angle = (double)(p + from) / slow;
+            ok = fabs(st_value(table, p * width + i) - sin(angle)) < most &&
+                 fabs(st_value(table, p * width + half + i) - cos(angle)) < most;
+        }
+    }
+    return ok;
+}
+
 /* The values of the table of positions; what is learned has any. */
 static bool check_positions(SpecImport *m, int side)
 {
-    enum { ROWS = 8 };
-    const double most = 8e-3; /* of bf16 */
     const char *name = of_side(m, side, "position_encodings/encodings");
     const StTensor *table = spec_need(m, name);
-    const int64_t half = m->d_model / 2;
     const bool is_fairseq = m->family->positions == POSITIONS_FAIRSEQ;
-    const double turns = (double)(half - is_fairseq);
-    bool ok = table && table->rank == 2 && table->dims[1] == m->d_model;
+    const double turns = (double)(m->d_model / 2 - is_fairseq);
+    const bool ok = table && table->rank == 2 && table->dims[1] == m->d_model;
     if (table && !ok)
         return job_error(
             m->job, "%s: '%s' has the shape %s; expected a row of %lld numbers for each position",
@@ -208,16 +239,10 @@ static bool check_positions(SpecImport *m, int side)
             (long long)m->d_model);
     if (!table || m->family->positions == POSITIONS_LEARNED)
         return ok;
-    for (int64_t p = 0; ok && p < ROWS && p < table->dims[0]; p++)
-        for (int64_t i = 0; ok && i < half; i++) {
-            const double angle =
-                (double)(p + 2 * is_fairseq) / (i ? pow(10000, (double)i / turns) : 1);
-            ok = fabs(st_value(table, p * m->d_model + i) - sin(angle)) < most &&
-                 fabs(st_value(table, p * m->d_model + half + i) - cos(angle)) < most;
-        }
-    return ok || job_error(m->job,
-                           "%s: '%s' is not the table of sines and cosines that %s is written for",
-                           m->file->path, name, m->family->model);
+    return has_sines(table, m->d_model, turns, 2 * is_fairseq) ||
+           job_error(m->job,
+                     "%s: '%s' is not the table of sines and cosines that %s is written for",
+                     m->file->path, name, m->family->model);
 }
 
 /* ---- tokens ---- */
@@ -230,6 +255,11 @@ static bool is_said(const SpecImport *m, const char *rule)
             return true;
     return false;
 }
+
+/* The keys of tokens that config.json may name. */
+static const char *const spec_tokens[] = {"bos_token_id", "eos_token_id", "pad_token_id",
+                                          "decoder_start_token_id"};
+enum { N_SPEC_TOKENS = sizeof spec_tokens / sizeof *spec_tokens };
 
 /* The text of the token that config.json names; NULL: it names none. */
 static const char *named_token(const SpecImport *m, const char *key)
@@ -308,7 +338,9 @@ static bool put_sizes(SpecImport *m, JsonWriter *json, int side)
     const char *name = spec_side(side);
     if (!inner)
         return false;
-    if (!(heads >= 1 && heads <= (double)m->d_model))
+    if (isnan(heads))
+        return false;
+    if (!(heads >= 1 && heads <= (double)m->d_model && heads == floor(heads)))
         return job_error(m->job,
                          "%s: '%s/num_heads' is %g; expected a number of heads from 1 to %lld",
                          m->file->path, name, heads, (long long)m->d_model);
@@ -324,7 +356,10 @@ static bool put_activation(SpecImport *m, JsonWriter *json)
     static const char *const names[] = {"relu", "gelu_new", "swish", "gelu", NULL, "tanh"};
     const double known = sizeof names / sizeof *names;
     const double is = number_of(m, "encoder/activation", 0);
-    if (!(is >= 0 && is < known) || !names[(int)is] || number_of(m, "decoder/activation", 0) != is)
+    const double other = number_of(m, "decoder/activation", 0);
+    if (isnan(is) || isnan(other))
+        return false;
+    if (!(is >= 0 && is < known && is == floor(is)) || !names[(int)is] || other != is)
         return job_error(m->job, "%s: its activation, number %g, is not known to %s", m->file->path,
                          is, m->family->model);
     json_put_text(json, "activation_function", names[(int)is]);
@@ -334,9 +369,16 @@ static bool put_activation(SpecImport *m, JsonWriter *json)
 /* What config.json says beside tokens. */
 static bool check_config(SpecImport *m)
 {
-    const JsonValue *eps = m->config ? json_member(m->config, "layer_norm_epsilon") : NULL;
-    const JsonValue *begin = m->config ? json_member(m->config, "add_source_bos") : NULL;
-    const double value = eps && eps->kind == JV_NUMBER ? eps->number : 1e-5;
+    const char *path = file_in(m->job->arena, m->folder, "config.json");
+    const JsonValue *eps, *begin, *token;
+    if (!import_json_member(m->job, path, m->config, "layer_norm_epsilon", IS_NUMBER, &eps) ||
+        !import_json_member(m->job, path, m->config, "add_source_bos", IS_FLAG, &begin))
+        return false;
+    for (int i = 0; i < N_SPEC_TOKENS; i++)
+        if (!import_json_member(m->job, path, m->config, published_token(spec_tokens[i])->text,
+                                IS_TEXT, &token))
+            return false;
+    const double value = eps ? eps->number : 1e-5;
     if (fabs(value - 1e-5) > 1e-9)
         return job_error(m->job, "%s/config.json: layer_norm_epsilon is %g: %s is written for 1e-5",
                          m->folder, value, m->family->model);

@@ -35,6 +35,10 @@ void import_generation(Job *job, const ImportConfig *config, TextList *settings)
         config->generation ? json_member(config->generation, PUBLISHED_SAMPLES) : NULL;
     if (!config->generation || (samples && samples->kind == JV_FALSE))
         return;
+    if (samples && samples->kind != JV_TRUE && samples->kind != JV_NULL)
+        diag_warning(&job->diags, (Loc){0},
+                     PUBLISHED_GENERATION ": \"%s\" is %s, and is left out: expected true or false",
+                     PUBLISHED_SAMPLES, import_json_text(job, samples));
     for (const PublishedSampling *of = published_sampling; of->key; of++) {
         const JsonValue *value = json_member(config->generation, of->key);
         const DecodeSetting *setting = &setting_rows[setting_default_row(of->key)];

@@ -5,6 +5,7 @@
 #include "driver/exchange/gguf_keys.h"
 
 #include <fnmatch.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,12 +192,72 @@ static bool check_key(const GgufImport *m, const GgufValue *value, Text *unknown
                                       visible, value_text(m, value), m->architecture->model_type));
 }
 
+/* ---- kinds ---- */
+
+typedef enum GgufWord { WORD_TEXT, WORD_FLAG, WORD_WHOLE, WORD_NUMBER } GgufWord;
+
+/* Values of keys that are read, by their patterns: one, or a list of them; is_each: one for each
+ * token. */
+static const struct {
+    const char *key;
+    GgufWord word;
+    bool is_list, is_each;
+} wanted[] = {
+    {"tokenizer.ggml.*_token_id", WORD_WHOLE, false, false},
+    {"tokenizer.ggml.add_*", WORD_FLAG, false, false},
+    {"tokenizer.ggml.tokens", WORD_TEXT, true, false},
+    {"tokenizer.ggml.merges", WORD_TEXT, true, false},
+    {"tokenizer.ggml.scores", WORD_NUMBER, true, true},
+    {"tokenizer.ggml.token_type", WORD_WHOLE, true, true},
+    {"tokenizer.ggml.model", WORD_TEXT, false, false},
+    {"tokenizer.ggml.pre", WORD_TEXT, false, false},
+    {"tokenizer.chat_template", WORD_TEXT, false, false},
+    {"*.rope.scaling.type", WORD_TEXT, false, false},
+    {"*.rope.scaling.factor", WORD_NUMBER, false, false},
+    {"*.rope.scale_linear", WORD_NUMBER, false, false},
+    {"general.alignment", WORD_WHOLE, false, false},
+};
+
+static bool is_word(GgufKind kind, GgufWord word)
+{
+    const bool is_float = kind == GGUF_F32 || kind == GGUF_F64;
+    if (kind == GGUF_STRING || kind == GGUF_BOOL)
+        return word == (kind == GGUF_STRING ? WORD_TEXT : WORD_FLAG);
+    return word == WORD_NUMBER || (word == WORD_WHOLE && !is_float);
+}
+
+static bool check_kind(const GgufImport *m, const GgufValue *value)
+{
+    static const char *const names[2][4] = {
+        {"text", "true or false", "whole number", "number"},
+        {"list of texts", "list of flags", "list of whole numbers", "list of numbers"}};
+    const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (fnmatch(wanted[i].key, value->key, 0))
+            continue;
+        const char *key = text_visible_name(m->job->arena, value->key);
+        if (value->is_array != wanted[i].is_list || !is_word(value->kind, wanted[i].word))
+            return gguf_wrong(m, arena_printf(m->job->arena, "its %s is no %s", key,
+                                              names[wanted[i].is_list][wanted[i].word]));
+        if (wanted[i].is_each && tokens && tokens->n != value->n)
+            return gguf_wrong(
+                m, arena_printf(m->job->arena, "its %s has %llu values, and it has %llu tokens",
+                                key, (unsigned long long)value->n, (unsigned long long)tokens->n));
+        for (uint64_t k = 0; wanted[i].word == WORD_NUMBER && k < value->n; k++)
+            if (!isfinite(gguf_number(value, k)))
+                return gguf_wrong(m, arena_printf(m->job->arena, "its %s is no number", key));
+    }
+    return true;
+}
+
 bool import_gguf_check_keys(const GgufImport *m)
 {
     Text unknown = {0};
     bool ok = true;
-    for (size_t i = 0; i < m->gguf->values.count; i++)
-        ok = check_key(m, m->gguf->values.data[i], &unknown) && ok;
+    for (size_t i = 0; i < m->gguf->values.count; i++) {
+        const GgufValue *value = m->gguf->values.data[i];
+        ok = check_kind(m, value) && check_key(m, value, &unknown) && ok;
+    }
     const bool several = unknown.length && strstr(unknown.data, ", ");
     if (ok && unknown.length)
         diag_warning(&m->job->diags, (Loc){0},

@@ -76,6 +76,20 @@ const char *import_json_text(Job *job, const JsonValue *value)
     return text_keep(job->arena, &text);
 }
 
+bool import_json_member(Job *job, const char *path, const JsonValue *object, const char *key,
+                        ImportKind kind, const JsonValue **value)
+{
+    static const char *const names[] = {"a text", "true or false", "a number"};
+    const JsonValue *member = object ? json_member(object, key) : NULL;
+    *value = member && member->kind != JV_NULL ? member : NULL;
+    if (!*value || (kind == IS_TEXT     ? member->kind == JV_STRING
+                    : kind == IS_NUMBER ? import_json_is_number(member)
+                                        : member->kind == JV_TRUE || member->kind == JV_FALSE))
+        return true;
+    return job_error(job, "%s: \"%s\" is %s; expected %s", path, key, import_json_text(job, member),
+                     names[kind]);
+}
+
 bool import_json_is_number(const JsonValue *value)
 {
     return value->kind == JV_INTEGER || value->kind == JV_NUMBER;

@@ -38,8 +38,13 @@ static const char *find_pooling(Job *job, const char *path, const JsonValue *jso
     const char *chosen = NULL, *first = NULL;
     for (size_t i = 0; i < json->n; i++) {
         const char *key = json->keys[i];
-        const bool is_way = !strncmp(key, "pooling_mode_", strlen("pooling_mode_"));
-        if (!is_way || json->items[i].kind != JV_TRUE)
+        const JsonValue *is = NULL;
+        if (strncmp(key, "pooling_mode_", strlen("pooling_mode_")) != 0)
+            continue;
+        if (!import_json_member(job, file_in(job->arena, path, "config.json"), json, key, IS_FLAG,
+                                &is))
+            return NULL;
+        if (!is || is->kind != JV_TRUE)
             continue;
         if (first || !pooling_of(key)) {
             job_error(job,
@@ -129,11 +134,13 @@ static bool read_longest(Job *job, const char *folder, const char *file, const c
     const JsonValue *json;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))
         return false;
-    const JsonValue *length = json ? json_member(json, key) : NULL;
-    *found = length && length->kind == JV_INTEGER && length->integer < INT32_MAX;
+    const JsonValue *length;
+    if (!import_json_member(job, file_in(job->arena, folder, file), json, key, IS_NUMBER, &length))
+        return false;
+    *found = length && length->number < INT32_MAX;
     if (!*found)
         return true;
-    if (length->integer < 1)
+    if (length->kind != JV_INTEGER || length->integer < 1)
         return job_error(job, "%s/%s: \"%s\": expected a number of tokens", folder, file, key);
     text_add(out, "const longest = minimum(context - first_position, %lld)\n",
              (long long)length->integer);
@@ -148,7 +155,10 @@ static bool read_texts(Job *job, const char *folder, Text *out)
     bool found;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))
         return false;
-    const JsonValue *lower = json ? json_member(json, "do_lower_case") : NULL;
+    const JsonValue *lower;
+    if (!import_json_member(job, file_in(job->arena, folder, file), json, "do_lower_case", IS_FLAG,
+                            &lower))
+        return false;
     if (lower && lower->kind == JV_TRUE)
         diag_warning(&job->diags, (Loc){0},
                      "%s/%s: \"do_lower_case\" is true: capitals become small there before the "
@@ -165,11 +175,13 @@ static bool check_prompts(Job *job, const char *folder)
     const JsonValue *json;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))
         return false;
-    const char *name = json ? json_member_text(json, key) : NULL;
+    const JsonValue *name;
+    if (!import_json_member(job, file_in(job->arena, folder, file), json, key, IS_TEXT, &name))
+        return false;
     return !name || job_error(job,
                               "%s/%s: \"%s\" is \"%s\": a prompt stands before each text, which is "
                               "not written here; put it before the texts, and remove the key",
-                              folder, file, key, name);
+                              folder, file, key, name->text);
 }
 
 bool import_sentences_read(Job *job, const char *folder, ImportSentences *sentences)

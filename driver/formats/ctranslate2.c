@@ -42,6 +42,7 @@ static const char *take_name(SpecReader *r)
         return "";
     }
     r->at += length;
+    r->is_bad = memchr(r->at - length, 0, (size_t)length - 1) != NULL;
     return arena_strndup(r->list.arena, (const char *)r->at - length, (size_t)length - 1);
 }
 
@@ -62,7 +63,7 @@ static bool read_variable(SpecReader *r)
     tensor.type = types[type];
     const unsigned char *data = r->at;
     r->at += bytes;
-    if (!tensor_list_add(&r->list, tensor, data, bytes))
+    if (!tensor_list_add_whole(&r->list, tensor, data, bytes))
         return false;
     vec_push(r->list.arena, r->variable_of, r->inverses.count);
     vec_push(r->list.arena, r->inverses, NULL);
@@ -117,7 +118,9 @@ static bool scale_rows(SpecReader *r, StTensor *tensor)
         return true;
     const StTensor *scale = find_scale(r, tensor);
     if (!scale)
-        return !arena_failed(r->list.arena);
+        return !arena_failed(r->list.arena) &&
+               tensor_list_refuse(&r->list, tensor->name,
+                                  "its integers have no scales: convert the model again");
     const int64_t n = is_byte ? tensor->dims[0] : 1;
     if (scale->type != ST_F32 || scale->count != n)
         return tensor_list_refuse(&r->list, tensor->name,

@@ -310,6 +310,17 @@ def change(folder, to, how):
             for name in [name for name in variables if name.startswith("encoder/")]:
                 del variables[name]
             aliases.pop("encoder/embeddings_0/weight")
+        elif how == "two_heads":
+            variables["encoder/num_heads"] = np.array([2, 2], np.int16)
+        elif how == "half_heads":
+            variables["decoder/num_heads"] = np.float32(2.5)
+        elif how == "no_scale":
+            name = "encoder/layer_0/ffn/linear_0/weight"
+            variables[name] = np.zeros(variables[name].shape, np.int8)
+        elif how == "row":
+            variables["decoder/position_encodings/encodings"][9] = 0
+        elif how == "epsilon_text":
+            settings["layer_norm_epsilon"] = "1"
         elif how == "epsilon":
             settings["layer_norm_epsilon"] = 1e-6
         elif how == "begins":

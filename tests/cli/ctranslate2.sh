@@ -98,6 +98,11 @@ cannot "pre_norm 1 and 0, start_from_zero_embedding 1 and no layernorm_embedding
 cannot "pre_norm 0 and 0, start_from_zero_embedding 0 and no layernorm_embedding is none of those" start
 cannot "it has no encoder with layers of its own: of CTranslate2's models those that translate are read" decoder
 cannot "scale_embeddings is 3 and 4: models/marian.tfg is written for 1, or for the root of the width" scale
+cannot "'encoder/num_heads' has 2 elements; expected one" two_heads
+cannot "'decoder/num_heads' is 2.5; expected a number of heads from 1 to 16" half_heads
+cannot "tensor 'encoder/layer_0/ffn/linear_0/weight': its integers have no scales" no_scale
+cannot "'decoder/position_encodings/encodings' is not the table of sines and cosines" row
+cannot "config.json: \"layer_norm_epsilon\" is \"1\"; expected a number" epsilon_text
 cannot "variables with several names make the model larger than its file" grown
 cannot "layer_norm_epsilon is 1e-06: models/m2m_100.tfg is written for 1e-5" epsilon nllb
 cannot "add_source_bos is true: models/mbart.tfg is written for sources that begin with their text" begins mbart

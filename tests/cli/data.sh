@@ -33,6 +33,17 @@ for row in "not_utf8 1" "mojibake 1" "replacement 1" "control 1" "markup 2" "too
 done
 python3 -m json.tool out.txt >/dev/null || fail "no JSON"
 
+# A text that the tokenizer gives up on.
+cat >grows.json <<J
+{"version": "1.0", "added_tokens": [], "normalizer": {"type": "Replace", "pattern": {"String": "a"}, "content": "$(printf '%100s' | tr ' ' b)"},
+ "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": null, "decoder": null,
+ "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "b": 1, "c": 2}, "unk_token": "<unk>"}}
+J
+(echo "b c"; printf '%1000s\n' | tr ' ' a) >grows.txt
+look grows.txt --lines --vocab grows.json
+says '^texts or records that a training refuses +1 +50.00 %$'
+says "the tokenizer's steps make it more than 32 times as long"
+
 look --source a.src --target a.tgt --valid-source v.src --valid-target v.tgt --examples 1
 says '^a.src, a.tgt: 14 pairs$'
 says '^Of 3 pairs of validation, the training text has 1 .33.33 %.; sources 2, targets 2\.$'

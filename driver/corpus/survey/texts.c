@@ -285,6 +285,7 @@ static void put_results(Look *look)
     out->findings[SURVEY_no_tab].is_looked_for = look->raw.has_columns;
     out->findings[SURVEY_over_length].is_looked_for = look->options->max_length > 0;
     out->findings[SURVEY_unknown].is_looked_for = look->corpus != NULL;
+    out->findings[SURVEY_refused].is_looked_for = look->corpus != NULL;
 }
 
 static void open_corpus(Look *look, const Vocabulary *vocab)

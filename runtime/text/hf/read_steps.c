@@ -46,7 +46,8 @@ bool hf_only(HfReading *r, const char *place, const JsonValue *object, const cha
     return true;
 }
 
-/* The member, a text or true or false; NULL: it is missing or null, or of another kind, and refused. */
+/* The member, a text, or true or false; NULL: it is missing or null, or of another kind, which is
+ * refused. */
 static const JsonValue *member_of(HfReading *r, const JsonValue *object, const char *key,
                                   bool is_text)
 {
