@@ -10,6 +10,7 @@ What is expected of a row is one of
     ids TEXT|TOKENS    imported without a message; the tokens of the text
 """
 import json
+import math
 import os
 import re
 import struct
@@ -313,6 +314,52 @@ def ids(name, expected):
     if " ".join(found) != tokens:
         fail(name, f"'{text}' is {found}")
 
+
+# ---- YaRN's turns, by transformers' modeling_rope_utils (_compute_yarn_parameters) ----
+TURNS = """model turns
+use "MODELS/llama.tfg"
+const vocab = 40, layers = 1, d_model = 16, d_ff = 8, heads = 1, kv_heads = 1, d_k = 16, rotary_base = 100
+const rope_type = "yarn", rope_context = 32, rope_fast = 8
+output turns = frequencies(d_k, false) * turn_scale()
+"""
+
+
+def yarn_turns(factor, truncate, mscale, all_dims, dim=16, base=100, longest=32, fast=8, slow=1):
+    low, high = (dim * math.log(longest / (turns * 2 * math.pi)) / (2 * math.log(base)) for turns in (fast, slow))
+    if truncate:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, dim - 1)
+
+    def scale(weight):
+        return 1 if factor <= 1 else 0.1 * weight * math.log(factor) + 1
+
+    by = scale(mscale) / scale(all_dims) if mscale and all_dims else scale(1)
+    kept = [1 - min(max((i - low) / (high - low), 0), 1) for i in range(dim // 2)]
+    return [by * base ** (-2 * i / dim) * (k + (1 - k) / factor) for i, k in enumerate(kept)]
+
+
+def turns(factor, truncate, mscale, all_dims):
+    settings = {"rope_factor": factor, "rope_truncated": str(truncate).lower(), "rope_mscale": mscale, "rope_mscale_all": all_dims}
+    name = f"turns {settings}"
+    done = run("run", "turns.tfg", "--in", "tokens.safetensors", "--out", "turns.safetensors",
+               *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")))
+    if done.returncode:
+        fail(name, done.stderr)
+    with open("turns.safetensors", "rb") as file:
+        data = file.read()
+    end = 8 + struct.unpack_from("<Q", data)[0]
+    found = struct.unpack_from("<8f", data, end + json.loads(data[8:end])["turns"]["data_offsets"][0])
+    wanted = yarn_turns(factor, truncate, mscale, all_dims)
+    if any(abs(a - b) > 1e-6 * b for a, b in zip(found, wanted)):
+        fail(name, f"{found}, not {wanted}")
+
+
+put_lines([TURNS.replace("MODELS", os.path.join(fixtures, "../../models"))], "turns.tfg")
+header = json.dumps({"tokens": {"dtype": "I32", "shape": [1, 2], "data_offsets": [0, 8]}}).encode()
+with open("tokens.safetensors", "wb") as file:
+    file.write(struct.pack("<Q", len(header)) + header + bytes(8))
+for case in [(4, False, 1, 0.5), (0.5, True, 0, 0)] if short else [(4, False, 1, 0.5), (0.5, True, 0, 0), (4, True, 0, 0), (4, True, 1, 0.5)]:
+    turns(*case)
 
 put_lines([IDS], "ids.tfg")
 header = json.dumps({"e": {"dtype": "F32", "shape": [SIZE, 1], "data_offsets": [0, 4 * SIZE]}}).encode()

@@ -207,8 +207,8 @@ for name in last step-6; do # another file, for last is a link to the newest ste
     mv cut broken/$name.safetensors
 done
 
-mkdir packed answers
-printf '{"model_type": "llama", "quantization_config": {"quant_method": "gptq", "bits": 4}}' >packed/config.json
+mkdir gptq answers
+printf '{"model_type": "llama", "quantization_config": {"quant_method": "gptq", "bits": 4}}' >gptq/config.json
 printf '{"model_type": "bert", "architectures": ["BertForQuestionAnswering"]}' >answers/config.json
 mkdir gpt
 printf '{"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "vocab_size": 20, "n_positions": 16,
