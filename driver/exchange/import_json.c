@@ -77,17 +77,17 @@ const char *import_json_text(Job *job, const JsonValue *value)
 }
 
 bool import_json_member(Job *job, const char *path, const JsonValue *object, const char *key,
-                        ImportKind kind, const JsonValue **value)
+                        JsonWant want, const JsonValue **value)
 {
     static const char *const names[] = {"a text", "true or false", "a number"};
     const JsonValue *member = object ? json_member(object, key) : NULL;
     *value = member && member->kind != JV_NULL ? member : NULL;
-    if (!*value || (kind == IS_TEXT     ? member->kind == JV_STRING
-                    : kind == IS_NUMBER ? import_json_is_number(member)
+    if (!*value || (want == IS_TEXT     ? member->kind == JV_STRING
+                    : want == IS_NUMBER ? import_json_is_number(member)
                                         : member->kind == JV_TRUE || member->kind == JV_FALSE))
         return true;
     return job_error(job, "%s: \"%s\" is %s; expected %s", path, key, import_json_text(job, member),
-                     names[kind]);
+                     names[want]);
 }
 
 bool import_json_is_number(const JsonValue *value)

@@ -12,12 +12,12 @@ const JsonValue *import_json_value(Arena *arena, const Source *file, const char 
  * there is no such file. False after an error. */
 bool import_json_read(Job *job, const char *folder, const char *name, JsonKind kind,
                       const JsonValue **json);
-/* ImportKind: what the value of a key is. */
-typedef enum ImportKind { IS_TEXT, IS_FLAG, IS_NUMBER } ImportKind;
+/* JsonWant: of what kind the value of a key is. */
+typedef enum JsonWant { IS_TEXT, IS_FLAG, IS_NUMBER } JsonWant;
 /* The member of an object of the file `path`. *value NULL: it is missing, or null. False after an
  * error: it is of another kind. */
 bool import_json_member(Job *job, const char *path, const JsonValue *object, const char *key,
-                        ImportKind kind, const JsonValue **value);
+                        JsonWant want, const JsonValue **value);
 /* A value written in C, such as "[1, 2]"; NULL: it is not JSON. */
 const JsonValue *import_json_parse(Job *job, const char *text);
 /* As JSON has it; a list of some without its brackets, and "…" of an object. */

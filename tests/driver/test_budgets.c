@@ -91,7 +91,7 @@ static Text ctranslate2_of(uint32_t rows, uint32_t n)
     put_number(&out, rows, 4);
     for (uint32_t i = 0; i < rows; i++)
         text_put(&out, "\6", 1);
-    put_name(&out, "s");
+    put_name(&out, "a_scale");
     text_put(&out, "\1", 1);
     put_number(&out, rows, 4);
     put_number(&out, F32, 1);
@@ -106,7 +106,7 @@ static Text ctranslate2_of(uint32_t rows, uint32_t n)
         put_name(&out, "a");
         strcat(name, "_scale");
         put_name(&out, name);
-        put_name(&out, "s");
+        put_name(&out, "a_scale");
     }
     return out;
 }
@@ -276,7 +276,7 @@ static void test_names_of_scales(void **state)
     const StFile *read = format_parse(&diags, arena, "file", file.data, file.length);
     const StTensor *one = read ? st_find(read, "n0") : NULL,
                    *other = read ? st_find(read, "n1") : NULL;
-    assert_true(one && other && read->n == 4); /* and "a" and "s" as they are */
+    assert_true(one && other && read->n == 3); /* and "a" */
     assert_true(one->scales.data && one->scales.data == other->scales.data);
     assert_true(st_value(one, 2999) == 3 && st_value(other, 0) == 3);
     arena_free(arena);
