@@ -113,7 +113,8 @@ static bool generate_one(Job *job, const Generate *o, RunFolder *run)
     const ContinuationWatch watch = {.stops = &o->stops, .grown = streams ? show : NULL};
     Text whole = {0}, out = {0};
     tell_unknown(job, run, o->prompt);
-    continuation_encode(run->vocab, o->prompt, &growing.ids);
+    if (!continuation_encode(run->vocab, o->prompt, &growing.ids))
+        return job_error(job, "--prompt: %s", tokenizer_problem());
     growing.prompt = growing.ids.count;
     tell_doubled(job, run, &growing.ids);
     bool ok = check_length(job, o, run, &growing, 0) &&

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids)
+bool continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids)
 {
-    memory_need(continue_encode(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, prompt,
-                                strlen(prompt), ids));
+    const bool ok = continue_encode(vocab_tokenizer(vocab), &vocab_rules(vocab)->text, prompt,
+                                    strlen(prompt), ids);
+    memory_need(ok || tokenizer_problem());
+    return ok;
 }
 
 static void put_prompt(const Vocabulary *vocab, const Continuation *text, Text *prompt)

@@ -18,8 +18,8 @@ typedef struct ContinuationWatch {
     void *context;
 } ContinuationWatch;
 
-/* Appends the ids of a prompt, of one line or several. */
-void continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids);
+/* Appends the ids of a prompt, of one line or several. False: tokenizer_problem says why not. */
+bool continuation_encode(const Vocabulary *vocab, const char *prompt, Ids *ids);
 /* Appends the text of a continuation, up to the first of `stops` (may be NULL) after its prompt.
  * Returns how many of the appended bytes are the prompt's; 0 if the text does not begin with the
  * text of the prompt alone, which then counts as generated. */

@@ -81,7 +81,8 @@ static TrainSample begin_sample(Training *t, const Lines *lines, int64_t number,
     TrainSample sample = {.line = number,
                           .prompt =
                               arena_strndup(t->job->arena, line->text, first_half(line, t->vocab))};
-    continuation_encode(t->vocab, sample.prompt, &text->ids);
+    if (!continuation_encode(t->vocab, sample.prompt, &text->ids))
+        text->left = 0; /* nothing follows */
     return sample;
 }
 

@@ -44,6 +44,11 @@ with llama.gguf one.gguf llama.rope.scaling.type="'none'" llama.rope.scaling.fac
 reads one.gguf
 [ "$(ids read)" = "$(ids llama.run)" ] || fail "positions of no scaling are scaled"
 
+# Pieces that pad a vocabulary have the type of the unknown one in files of 2024; the metadata says which that is.
+"$tfc" import "$root/tests/fixtures/padded.gguf" -o pieces24 2>err.txt || fail "$(cat err.txt)"
+"$tfc" generate pieces24 --prompt "a b" --tokens 8 --temperature 0 >out.txt 2>err.txt || fail "$(cat err.txt)"
+if grep -q PAD out.txt; then fail "a piece that pads is generated: $(cat out.txt)"; fi
+
 # ---- what llama.cpp computes by, and tfc does not ----
 some <<'END' |
 attention.causal False is false, which llama.cpp reads, and tfc's model of llama does not compute
@@ -59,6 +64,8 @@ hidden_activation 'gelu' is 'gelu', which
 rope.dimension_sections [0,4] is a list, which
 feed_forward_length [96,48] differs from layer to layer
 attention.head_count 'four' is no number
+rope.scaling.factor '3' is no number
+rope.scaling.type 3 is no text
 END
 while read -r key value said; do
     with llama.gguf one.gguf "llama.$key=$value"

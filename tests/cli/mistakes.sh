@@ -249,6 +249,7 @@ tensor = b"\x10\x01" + field(8, b"w")
 onnx("many.onnx", b"".join(field(1, field(1, b"w") + field(2, b"n%x" % i) + field(4, b"Identity")) for i in range(300000)) +
      field(5, b"\x08\x01" + tensor + field(9, bytes(4))))
 onnx("dims.onnx", field(5, b"\x08\x01" * 9 + tensor + field(9, bytes(4))))
+onnx("same.onnx", field(1, field(1, b"w") + field(2, b"v") + field(4, b"Identity")) + field(5, b"\x08\x01" + tensor + field(9, bytes(4))))
 onnx("more.onnx", field(5, b"\x08\x01" + tensor + field(9, bytes(8))))
 onnx("both.onnx", field(5, b"\x08\x01" + tensor + field(9, bytes(4)) + field(4, bytes(4))))
 onnx("short.onnx", field(5, b"\x08\x04" + tensor + field(9, bytes(4))))
@@ -261,6 +262,7 @@ END
 
 # Damaged files and folders of other programs.
 python3 "$root/tests/cli/mistakes_inputs.py"
+"$tfc" import "$root/tests/fixtures/beyond_rows" -o beyond 2>err.txt || fail "$(cat err.txt)"
 "$tfc" import cased -o capitals 2>err.txt || fail "$(cat err.txt)"
 printf 'model spare\ndim B, S\ninput t : token[B, S~]\nparam e : [30, 4]\nparam unused : [3]\noutput x = mean(e[t], 1)\n' >spare.tfg
 sed 's/^output //; s/load([^)]*)/zeros/' loads.tfg >headless.tfg
@@ -282,6 +284,9 @@ done <"$root/tests/mistakes.txt"
 "$tfc" info words_pairs.tfg >out.txt 2>err.txt || fail "rows that are paired on purpose: $(cat err.txt)"
 [ $rows -ge 50 ] || fail "only $rows mistakes"
 
+# Of equal weights an ONNX file has one, and the names of all.
+"$tfc" info same.onnx >out.txt 2>err.txt || fail "$(cat err.txt)"
+grep -q "^  v  *f32" out.txt && grep -q "^  w  *f32" out.txt || fail "equal weights: $(cat out.txt)"
 # A file that is not there is told once, whatever reads it.
 [ "$("$tfc" train loads.tfg --text t.txt --lines --vocab words:auto --out z 2>&1 | grep -c "cannot read w.safetensors")" = 1 ] ||
     fail "a missing file is told again"

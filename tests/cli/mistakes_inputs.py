@@ -82,6 +82,8 @@ with zipfile.ZipFile("nothing.pt", "w") as out:
     out.writestr("m/version", "3\n")
 with tarfile.open("old.pt", "w") as out:
     out.add("t.txt")
+with open("two.bin", "wb") as out:
+    out.write(struct.pack("<IH16sII", 2, 16, b"TransformerSpec\0", 1, 0) + bytes(40))
 with open("nine.gguf", "wb") as out:
     out.write(b"GGUF" + struct.pack("<IQQ", 9, 0, 0) + bytes(64))
 

@@ -70,7 +70,7 @@ static void long_text(void **state)
     const Ids word = {0};
     GrowingText grown;
     growing_text_begin(vocab, &word, &grown);
-    continuation_encode(vocab, "the old dog", &grown.ids);
+    assert_true(continuation_encode(vocab, "the old dog", &grown.ids));
     const size_t n = grown.ids.count;
     double seconds[4];
     for (int k = 0; k < 4; k++) {
