@@ -175,11 +175,13 @@ static bool find_frame_ids(const TokenLists *t, const TokenClass *is, const char
     return true;
 }
 
+/* A flag of the folder's settings; an error, which the caller finds among the job's, if it is none. */
 static bool setting_is(const TokenLists *t, const char *key, bool usual)
 {
-    const JsonValue *value = t->settings ? json_member(t->settings, key) : NULL;
-    return value && (value->kind == JV_TRUE || value->kind == JV_FALSE) ? value->kind == JV_TRUE
-                                                                        : usual;
+    const JsonValue *value;
+    import_json_member(t->job, file_in(t->job->arena, t->folder, TOKENIZER_SETTINGS), t->settings,
+                       key, IS_FLAG, &value);
+    return value ? value->kind == JV_TRUE : usual;
 }
 
 /* ---- lines ---- */
@@ -314,7 +316,9 @@ const char *import_token_lists(Job *job, const char *folder, const ImportConfig 
     JsonWriter json = {.out = &text};
     json_open(&json, NULL, '{');
     json_put_text(&json, "version", "1.0");
-    const bool ok = is->cut ? put_cut_bytes(&t, is, &json) : put_words(&t, is, &json);
+    const int errors = job->diags.errors;
+    const bool ok = (is->cut ? put_cut_bytes(&t, is, &json) : put_words(&t, is, &json)) &&
+                    job->diags.errors == errors;
     json_close(&json, '}');
     *length = text.length;
     const char *bytes = ok ? arena_copy(job->arena, text.data, text.length) : NULL;

@@ -39,6 +39,8 @@ folder("pools", "minilm", **{"10": {"word_embedding_dimension": 32}})
 folder("added", "minilm", tokenizer_config__json={"added_tokens_decoder": {"5": "a"}})
 folder("worded_length", "minilm", sentence_bert_config__json={"max_seq_length": "100"})
 folder("counted_pools", "minilm", **{"10": {"pooling_mode_cls_token": 1, "pooling_mode_mean_tokens": True}})
+folder("lists_kind", "minilm", tokenizer__json=None, vocab__txt="[UNK]\n[SEP]\n[PAD]\n[CLS]\n[MASK]\na\n",
+       tokenizer_config__json={"do_lower_case": "false"})
 folder("no_type", config__json={"model_type": "llama", "rope_scaling": {"factor": 3.0}})
 folder("no_factor", config__json={"model_type": "llama", "rope_scaling": {"type": "linear"}})
 folder("few_layers", config__json={"model_type": "gemma2", "num_hidden_layers": 2, "layer_types": ["sliding_attention"]})
