@@ -510,8 +510,8 @@ static bool write_params(Job *job, Session *session, const QuantiseOptions *o,
         return job_error(job, "%s cannot be read", checkpoint);
     bool ok = add_params(&t, session->model->module, &channels, o, &file, folder, keep, params);
     weights_close(&file);
-    ok = ok && st_write_own(&job->diags, file_in(job->arena, folder, "model.safetensors"),
-                            t.list.data, (int64_t)t.list.count, &meta, 1);
+    ok = ok && st_write_checked(&job->diags, file_in(job->arena, folder, "model.safetensors"),
+                                t.list.data, (int64_t)t.list.count, &meta, 1);
     if (t.room != MAP_FAILED)
         munmap(t.room, t.bytes + 1);
     return ok;

@@ -169,14 +169,14 @@ typedef struct StMeta {
 } StMeta;
 /* Writes tensors (name, type, rank, dims and data; count and bytes follow from them) in
  * the order of element size, then name, so that each is aligned and the same tensors give
- * the same bytes whatever their order; the metadata get checksums. Names are UTF-8, and unique (an
- * assertion otherwise). False after an error; the old file is then as it was. */
+ * the same bytes whatever their order. Names are UTF-8, and unique (an assertion otherwise).
+ * False after an error; the old file is then as it was. */
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta);
 
-/* As st_write, for a file in a folder of tfc's own (file_create_own). */
-bool st_write_own(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
-                  const StMeta *meta, int64_t n_meta);
+/* As st_write, but with checksums, and for a file in a folder of tfc's own (file_create_own). */
+bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
+                      const StMeta *meta, int64_t n_meta);
 
 /* ---- checksums (safetensors_check.c) ---- */
 
@@ -227,12 +227,13 @@ const StSum *st_sum(StWriter *writer, int64_t *n);
 /* Takes the checksums of a process, this one or another. False: a number is not of this file's
  * blocks, or memory ran out. */
 bool st_take_sums(StWriter *writer, const StSum *sums, int64_t n);
-/* Makes the header, when all checksums have been taken. Returns where the data begin; 0: out of
- * memory. */
-uint64_t st_make_header(StWriter *writer, const StMeta *meta, int64_t n_meta);
+/* Makes the header; `checked`: with checksums, which have all been taken. Returns where the data
+ * begin; 0: out of memory. */
+uint64_t st_make_header(StWriter *writer, const StMeta *meta, int64_t n_meta, bool checked);
 /* Writes the header, if this writer made it, and this process's parts of the data. */
 void st_put(const StWriter *writer, FileWriter *file, uint64_t data_at);
-/* Writes the whole file by this process, which has all parts. is_own: as file_create_own. */
+/* Writes the whole file by this process, which has all parts, with checksums. is_own: as
+ * file_create_own. */
 bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *writer,
                     const StMeta *meta, int64_t n_meta);
 

@@ -203,18 +203,20 @@ bool st_take_sums(StWriter *w, const StSum *sums, int64_t n)
     return w->sums != NULL;
 }
 
-uint64_t st_make_header(StWriter *w, const StMeta *meta, int64_t n_meta)
+uint64_t st_make_header(StWriter *w, const StMeta *meta, int64_t n_meta, bool checked)
 {
-    assert(w->n_sums == w->n_blocks);
     Arena *arena = w->header.arena;
     StMeta *all = ARENA_ARRAY(arena, StMeta, n_meta + 1);
     if (!all)
         return 0;
     if (n_meta)
         memcpy(all, meta, sizeof *meta * (size_t)n_meta);
-    all[n_meta] = st_make_checksums(arena, w->tensors, w->n, meta, n_meta, w->sums);
-    if (!all[n_meta++].value)
-        return 0;
+    if (checked) {
+        assert(w->n_sums == w->n_blocks);
+        all[n_meta] = st_make_checksums(arena, w->tensors, w->n, meta, n_meta, w->sums);
+        if (!all[n_meta++].value)
+            return 0;
+    }
     make_header(w->tensors, w->n, all, n_meta, &w->header);
     return arena_failed(arena) ? 0 : PREFIX + padded_length(&w->header);
 }
@@ -247,28 +249,40 @@ static bool sum_all(StWriter *w)
     return sums && st_take_sums(w, sums, n);
 }
 
-bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w,
-                    const StMeta *meta, int64_t n_meta)
+static bool write_parts(StWriter *w, FileWriter *file, const StMeta *meta, int64_t n_meta,
+                        bool checked)
+{
+    uint64_t data_at = checked && !sum_all(w) ? 0 : st_make_header(w, meta, n_meta, checked);
+    if (data_at)
+        st_put(w, file, data_at);
+    return data_at != 0;
+}
+
+static bool write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w,
+                        const StMeta *meta, int64_t n_meta, bool checked)
 {
     FileWriter *file = (is_own ? file_create_own : file_create)(diags, path);
     if (!file)
         return false;
-    const uint64_t data_at = sum_all(w) ? st_make_header(w, meta, n_meta) : 0;
-    if (data_at) {
-        st_put(w, file, data_at);
+    if (write_parts(w, file, meta, n_meta, checked))
         return file_commit(file, diags);
-    }
     file_discard(file);
     diag_errno(diags, "write", path, ENOMEM);
     return false;
 }
 
-static bool write_tensors(Diagnostics *diags, const char *path, bool is_own,
-                          const StTensor *tensors, int64_t n, const StMeta *meta, int64_t n_meta)
+bool st_write_alone(Diagnostics *diags, const char *path, bool is_own, StWriter *w,
+                    const StMeta *meta, int64_t n_meta)
+{
+    return write_alone(diags, path, is_own, w, meta, n_meta, true);
+}
+
+static bool write_tensors(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
+                          const StMeta *meta, int64_t n_meta, bool checked)
 {
     Arena *arena = arena_try_new();
     StWriter *w = arena ? st_writer_new(arena, tensors, NULL, n) : NULL;
-    bool ok = w && st_write_alone(diags, path, is_own, w, meta, n_meta);
+    bool ok = w && write_alone(diags, path, checked, w, meta, n_meta, checked);
     if (!w)
         diag_errno(diags, "write", path, ENOMEM);
     arena_free(arena);
@@ -278,11 +292,11 @@ static bool write_tensors(Diagnostics *diags, const char *path, bool is_own,
 bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
               const StMeta *meta, int64_t n_meta)
 {
-    return write_tensors(diags, path, false, tensors, n, meta, n_meta);
+    return write_tensors(diags, path, tensors, n, meta, n_meta, false);
 }
 
-bool st_write_own(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
-                  const StMeta *meta, int64_t n_meta)
+bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
+                      const StMeta *meta, int64_t n_meta)
 {
-    return write_tensors(diags, path, true, tensors, n, meta, n_meta);
+    return write_tensors(diags, path, tensors, n, meta, n_meta, true);
 }

@@ -57,6 +57,16 @@ typedef struct TfcLoaded {
     Pool pool;
 } TfcLoaded;
 
+enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that session_run takes */
+
+/* WordScalar: a scalar input as a program reads it. */
+typedef union WordScalar {
+    float f32;
+    double f64;
+    int32_t i32;
+    bool boolean;
+} WordScalar;
+
 struct TfcSession {
     TfcLoaded *loaded;
     Store *store;         /* of the first member: its tensors are borrowed from the model's store */
@@ -65,7 +75,8 @@ struct TfcSession {
     int64_t generation;
     int64_t step; /* TrainState.step of the params that its executors have seen */
     Exec *execs[TFC_N_FUNCTIONS];
-    int32_t *next; /* for each target token the one after it */
+    WordScalar scalars[MOST_INPUTS]; /* of the last run, which may be run again (exec_find_nan) */
+    int32_t *next;                   /* for each target token the one after it */
     int64_t next_room;
     Feed feed; /* of encode */
     Stepper stepper;
@@ -159,7 +170,6 @@ bool session_refresh(TfcSession *session);
 /* Adds the program's tensors to the store `to`; its params are borrowed from `params`, a model's
  * store. false: memory ran out. */
 bool session_add(TfcSession *session, Store *to, const TfcProgram *program, Store *params);
-enum { MOST_DIMS = 64, MOST_INPUTS = 64 }; /* of a program that session_run takes */
 /* Checks that the program has no more of these. Returns a TfcStatus. (words.c) */
 int words_check_number(const TfcProgram *program);
 /* Runs a program on the words of a call and gives its results; all words are checked before the

@@ -167,20 +167,13 @@ static const void *input_data(TfcSession *session, const TfcProgram *program, co
     return next;
 }
 
-typedef union Scalar {
-    float f32;
-    double f64;
-    int32_t i32;
-    bool boolean;
-} Scalar;
-
-static Scalar scalar_of(TfcType type, double value)
+static WordScalar scalar_of(TfcType type, double value)
 {
     switch (type) {
-    case TFC_F64: return (Scalar){.f64 = value};
-    case TFC_I32: return (Scalar){.i32 = (int32_t)value};
-    case TFC_BOOL: return (Scalar){.boolean = value != 0};
-    default: return (Scalar){.f32 = (float)value};
+    case TFC_F64: return (WordScalar){.f64 = value};
+    case TFC_I32: return (WordScalar){.i32 = (int32_t)value};
+    case TFC_BOOL: return (WordScalar){.boolean = value != 0};
+    default: return (WordScalar){.f32 = (float)value};
     }
 }
 
@@ -277,7 +270,7 @@ static int check_data(const InputWords *in, const TfcPort *port, const void *dat
 /* Input i from its word, for these dimensions; a scalar is put into *scalar, which outlives
  * the run. */
 static int set_input(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcDim *dims,
-                     const TfcWord *words, int32_t i, Scalar *scalar)
+                     const TfcWord *words, int32_t i, WordScalar *scalar)
 {
     const TfcPort *port = &program->inputs[i];
     const TfcWord *inputs = words + program->n_given;
@@ -348,7 +341,6 @@ const int32_t *words_lengths(const TfcProgram *program, const TfcWord *in, int32
 int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, const TfcWord *in,
                 TfcWord *out)
 {
-    Scalar scalars[MOST_INPUTS];
     TfcDim dims[MOST_DIMS];
     int status = words_check_number(program);
     if (!status)
@@ -356,7 +348,7 @@ int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, cons
     if (!status)
         status = check_positions(session->loaded->model, program, dims);
     for (int32_t i = 0; !status && i < program->n_inputs; i++)
-        status = set_input(session, program, exec, dims, in, i, &scalars[i]);
+        status = set_input(session, program, exec, dims, in, i, &session->scalars[i]);
     if (status)
         return status;
     set_dims(program, exec, in);

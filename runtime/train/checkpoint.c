@@ -275,7 +275,7 @@ uint64_t checkpoint_header(StWriter *writer, Arena *arena, const TrainState *sta
 {
     StMeta meta[N_STATE_META];
     int n = make_meta(arena, state, meta);
-    return arena_failed(arena) ? 0 : st_make_header(writer, meta, n);
+    return arena_failed(arena) ? 0 : st_make_header(writer, meta, n, true);
 }
 
 bool checkpoint_save(Diagnostics *diags, Arena *arena, const char *path, bool is_own, Store *store,
@@ -556,7 +556,7 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
             checkpoint_add_meta(scratch, &average_record, &average, meta, &n_meta);
         if (average.by)
             checkpoint_add_meta(scratch, &compared_record, &average, meta, &n_meta);
-        ok = st_write_own(diags, path, tensors, n_tensors, meta, n_meta);
+        ok = st_write_checked(diags, path, tensors, n_tensors, meta, n_meta);
     }
     for (int i = 0; i < n; i++)
         if (files[i])

@@ -283,7 +283,7 @@ static void test_parts(void **state)
     StWriter *writers[WRITERS];
     FileWriter *files[WRITERS];
     fill_large(f, tensors);
-    assert_true(st_write_own(&f->diags, f->path, tensors, N_LARGE, meta, 2));
+    assert_true(st_write_checked(&f->diags, f->path, tensors, N_LARGE, meta, 2));
     const Source *alone = file_read(&f->diags, f->arena, f->path, 1 << 21);
     files[0] = file_create(&f->diags, f->path);
     for (int w = 0; w < WRITERS; w++) {
@@ -299,7 +299,7 @@ static void test_parts(void **state)
         assert_true(st_take_sums(writers[0], sums, n));
     }
     assert_false(st_take_sums(writers[1], &(StSum){MOST_BLOCKS, 0}, 1));
-    uint64_t data_at = st_make_header(writers[0], meta, 2);
+    uint64_t data_at = st_make_header(writers[0], meta, 2, true);
     for (int w = WRITERS; w-- > 0;) {
         st_put(writers[w], files[w], data_at);
         assert_true(file_commit(files[w], &f->diags));
@@ -337,7 +337,7 @@ static void test_damage(void **state)
     Fixture *f = *state;
     StTensor tensors[N_LARGE];
     fill_large(f, tensors);
-    assert_true(st_write_own(&f->diags, f->path, tensors, N_LARGE, meta, 2));
+    assert_true(st_write_checked(&f->diags, f->path, tensors, N_LARGE, meta, 2));
     const Source *source = file_read(&f->diags, f->arena, f->path, 1 << 21);
     StFile *file = st_parse(&f->diags, f->arena, "whole", source->text, source->length);
     assert_non_null(file);

@@ -100,15 +100,15 @@ static void test_quantised(void **state)
         {.name = "least.minimum", .type = ST_F16, .rank = 2, .dims = {2, COLUMNS}, .data = minima},
     };
     const StMeta mark = {ST_QUANTISED, "int4"}, minimum_mark = {ST_QUANTISED, "q4_1"};
-    assert_true(st_write_own(&f->diags, f->path, tensors + 10, 3, &minimum_mark, 1));
+    assert_true(st_write_checked(&f->diags, f->path, tensors + 10, 3, &minimum_mark, 1));
     StFile *of_minima = st_open(&f->diags, f->arena, f->path);
     assert_non_null(of_minima);
-    assert_true(st_write_own(&f->diags, f->path, tensors + 10, 2, &minimum_mark, 1));
+    assert_true(st_write_checked(&f->diags, f->path, tensors + 10, 2, &minimum_mark, 1));
     assert_null(st_open(&f->diags, f->arena, f->path)); /* minima are missing */
-    assert_true(st_write_own(&f->diags, f->path, tensors + 10, 3, &mark, 1));
+    assert_true(st_write_checked(&f->diags, f->path, tensors + 10, 3, &mark, 1));
     assert_non_null(
         st_open(&f->diags, f->arena, f->path)); /* a param of another type may have them */
-    assert_true(st_write_own(&f->diags, f->path, tensors, 10, &mark, 1));
+    assert_true(st_write_checked(&f->diags, f->path, tensors, 10, &mark, 1));
     StFile *file = st_open(&f->diags, f->arena, f->path);
     assert_non_null(file);
     assert_true(st_header_is_whole(file));

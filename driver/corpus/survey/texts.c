@@ -156,6 +156,10 @@ static void count_tokens(Look *look, const RawPair *pair)
     int first = -1; /* the first side with an unknown token */
     corpus_clear(look->corpus);
     const CorpusRow row = corpus_add(look->corpus, 0, &lines[0], look->n == 2 ? &lines[1] : NULL);
+    if (row.is_refused) {
+        findings_add(look->findings, SURVEY_refused, pair, everywhere, "%s", tokenizer_problem());
+        return;
+    }
     for (int k = look->n; k-- > 0;) {
         const Ids *ids = &look->corpus->values[value_of(look, k)].ids;
         if (text_counts_tokens(&look->counts[k], ids->data, (int64_t)ids->count, &lines[k]))
