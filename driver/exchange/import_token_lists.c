@@ -175,7 +175,8 @@ static bool find_frame_ids(const TokenLists *t, const TokenClass *is, const char
     return true;
 }
 
-/* A flag of the folder's settings; an error, which the caller finds among the job's, if it is none. */
+/* A flag of the folder's settings; if it is none, an error, which the caller finds among the
+ * job's. */
 static bool setting_is(const TokenLists *t, const char *key, bool usual)
 {
     const JsonValue *value;

@@ -75,7 +75,6 @@ END
     ! ls -d no* >/dev/null 2>&1 || fail "$2: a folder is left"
 }
 gguf 'other.gguf: error: "num_hidden_layers" is 0: expected' llama.block_count '<I' 0
-gguf 'other.gguf: error: "bos_token_id" is 999, but' tokenizer.ggml.bos_token_id '<I' 999
 gguf 'error: .*other.gguf: its llama.attention.layer_norm_rms_epsilon is no number' llama.attention.layer_norm_rms_epsilon '<f' nan
 gguf 'error: .*other.gguf: its llama.rope.freq_base is no number' llama.rope.freq_base '<f' inf
 python3 - "$root/tests/fixtures" <<'END'
