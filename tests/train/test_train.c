@@ -268,6 +268,7 @@ static void earlier_runs_are_resumed(void **state)
         bench.corpus->options.kind = rows[i].kind;
         assert_int_equal(train_config(&bench.settings, bench.corpus), rows[i].config);
     }
+    bench.corpus->options.kind = CORPUS_PAIRS; /* what it holds */
     close_bench(&bench);
 }
 
