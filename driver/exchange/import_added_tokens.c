@@ -24,6 +24,12 @@ static bool says(const JsonValue *token, const char *key)
     return value && value->kind == JV_TRUE;
 }
 
+static bool refuse_added(Job *job, const char *folder)
+{
+    return job_error(job, "%s/%s: \"added_tokens_decoder\": expected ids with their tokens", folder,
+                     TOKENIZER_SETTINGS);
+}
+
 bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
 {
     const JsonValue *settings, *more;
@@ -32,7 +38,9 @@ bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
         !import_json_read(job, folder, "added_tokens.json", JV_OBJECT, &more))
         return false;
     const JsonValue *list = settings ? json_member(settings, "added_tokens_decoder") : NULL;
-    for (size_t i = 0; list && list->kind == JV_OBJECT && i < list->n; i++) {
+    if (list && list->kind != JV_OBJECT && list->kind != JV_NULL)
+        return refuse_added(job, folder);
+    for (size_t i = 0; list && i < list->n; i++) {
         const JsonValue *token = &list->items[i];
         const bool is_object = token->kind == JV_OBJECT;
         char *end;
@@ -43,9 +51,8 @@ bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
                                .rstrip = says(token, "rstrip"),
                                .single_word = says(token, "single_word"),
                                .normalized = says(token, "normalized")};
-        if (*end || is.id < 0 || !is.text)
-            return job_error(job, "%s/%s: \"added_tokens_decoder\": expected ids with their tokens",
-                             folder, TOKENIZER_SETTINGS);
+        if (end == list->keys[i] || *end || is.id < 0 || !is.text)
+            return refuse_added(job, folder);
         vec_push(job->arena, *added, is);
     }
     const size_t n_more = more && !added->count ? more->n : 0; /* the older file says less */

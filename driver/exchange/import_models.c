@@ -93,7 +93,7 @@ static const ImportModel *find_model(const ImportSought *sought)
     return NULL;
 }
 
-/* Whether the class has a head that the model has not, which was found by its tensors. */
+/* Whether the class computes a head that the model, found by its tensors, does not. */
 static bool has_other_head(const ImportModel *model, const ImportSought *sought)
 {
     static const char *const endings[] = {"ForQuestionAnswering", "ForMultipleChoice",

@@ -9,9 +9,10 @@
 
 /* GrownRows: how a vocabulary has grown.
  *   before, now   tokens that it had and has
- *   was           of each token now its id before; -1: it is new. NULL: it has not grown, but is
- *                 another one
- *   lacks         then a token that it had and has not; NULL: none, it has fewer ids */
+ *   was           the earlier id of each token; -1: the token is new. NULL: the vocabulary is
+ *                 another one, not a larger one
+ *   lacks         if `was` is NULL, an earlier token that is missing; NULL: none is, but there are
+ *                 fewer ids */
 typedef struct GrownRows {
     int32_t before, now;
     const int32_t *was;

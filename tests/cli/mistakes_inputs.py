@@ -37,6 +37,8 @@ folder("comma", config__json='{"vocab_size": 3 "model_type": "bert"}')
 folder("list", "minilm", tokenizer_config__json="[]")
 folder("pools", "minilm", **{"10": {"word_embedding_dimension": 32}})
 folder("added", "minilm", tokenizer_config__json={"added_tokens_decoder": {"5": "a"}})
+folder("added_text", "minilm", tokenizer_config__json={"added_tokens_decoder": "a"})
+folder("added_empty", "minilm", tokenizer_config__json={"added_tokens_decoder": {"": {"content": "a"}}})
 folder("worded_length", "minilm", sentence_bert_config__json={"max_seq_length": "100"})
 folder("counted_pools", "minilm", **{"10": {"pooling_mode_cls_token": 1, "pooling_mode_mean_tokens": True}})
 folder("lists_kind", "minilm", tokenizer__json=None, vocab__txt="[UNK]\n[SEP]\n[PAD]\n[CLS]\n[MASK]\na\n",
