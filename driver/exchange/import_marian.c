@@ -83,14 +83,32 @@ static bool read_npz(Marian *m)
     return (m->npz = npz_read(&m->job->diags, m->job->arena, models.data[0]));
 }
 
+/* An array of the archive; NULL after an error: the archive lacks it, or has it as something else
+ * than numbers. */
+static const NpyArray *need_array(Marian *m, const char *name)
+{
+    const NpyArray *array = npz_find(m->npz, name);
+    const char *type = NULL;
+    for (size_t i = 0; !array && !type && i < m->npz->passed.count; i++)
+        if (!strcmp(m->npz->passed.data[i].name, name))
+            type = m->npz->passed.data[i].type;
+    if (type)
+        job_error(m->job, "%s: the array '%s': its elements are %s, which is not read",
+                  m->npz->path, name, text_visible_name(m->job->arena, type));
+    else if (!array)
+        job_error(m->job, "%s: the array '%s'%s is missing", m->npz->path, name,
+                  strcmp(name, MARIAN_SETTINGS) ? "" : ", Marian's settings,");
+    return array;
+}
+
 /* ---- settings ---- */
 
 static bool read_settings(Marian *m)
 {
-    const NpyArray *array = npz_find(m->npz, MARIAN_SETTINGS);
+    const NpyArray *array = need_array(m, MARIAN_SETTINGS);
     if (!array || element_info(array->type)->bytes != 1)
-        return job_error(m->job, "%s: the array '%s', Marian's settings, is missing", m->npz->path,
-                         MARIAN_SETTINGS);
+        return array &&
+               job_error(m->job, "%s: the array '%s' is no text", m->npz->path, MARIAN_SETTINGS);
     size_t length = strnlen(array->data, (size_t)array->count);
     m->settings = arena_strndup(m->job->arena, array->data, length);
     const char *path = arena_printf(m->job->arena, "%s: %s", m->npz->path, MARIAN_SETTINGS);
@@ -235,8 +253,10 @@ static bool check_vocabulary(Marian *m, const char *path)
     if (json_member(m->vocab, "<pad>"))
         return job_error(m->job, "%s: '<pad>' is a token there; Marian's vocabularies have none",
                          path);
-    const NpyArray *table = npz_find(m->npz, MARIAN_EMBEDDING);
-    int64_t rows = table && table->rank ? table->dims[0] : 0;
+    const NpyArray *table = need_array(m, MARIAN_EMBEDDING);
+    if (!table)
+        return false;
+    const int64_t rows = table->rank ? table->dims[0] : 0;
     m->n_tokens = (int64_t)m->vocab->n;
     return m->n_tokens == rows ||
            job_error(m->job, "%s has %lld tokens, but the array '%s' of %s has %lld rows", path,
@@ -298,13 +318,13 @@ static void expected_shape(Marian *m, const char *letters, int64_t dims[2])
 /* NULL after an error. */
 static const NpyArray *find_array(Marian *m, const MarianName *name)
 {
-    const NpyArray *array = npz_find(m->npz, name->theirs);
+    const NpyArray *array = need_array(m, name->theirs);
     int64_t dims[2];
     expected_shape(m, name->shape, dims);
     Arena *arena = m->job->arena;
     if (!array)
-        job_error(m->job, "%s: the array '%s' is missing", m->npz->path, name->theirs);
-    else if (array->type != ST_F32 || array->is_fortran)
+        return NULL;
+    if (array->type != ST_F32 || array->is_fortran)
         job_error(m->job, "%s: the array '%s': its elements are %s", m->npz->path, name->theirs,
                   array->is_fortran ? "in Fortran's order" : "not 32-bit floats");
     else if (array->rank != 2 || memcmp(array->dims, dims, sizeof dims))

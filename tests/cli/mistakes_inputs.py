@@ -8,6 +8,7 @@ import shutil
 import struct
 import sys
 import tarfile
+import types
 import zipfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -84,6 +85,38 @@ with zipfile.ZipFile("script.pt", "w") as out:
     out.writestr("m/code/__torch__.py", "")
 with zipfile.ZipFile("nothing.pt", "w") as out:
     out.writestr("m/version", "3\n")
+
+
+def torch_archive(name, rows, stored):
+    """PyTorch's archive of one tensor w : [rows, 4] with these bytes as its storage; None: the archive lacks it."""
+    def function(module, name):
+        made = type(name, (), {}) if name[0].isupper() else lambda *arguments: None
+        made.__module__, made.__name__, made.__qualname__ = module, name, name
+        setattr(sys.modules.setdefault(module, types.ModuleType(module)), name, made)
+        return made
+
+    rebuild, floats = function("torch._utils", "_rebuild_tensor_v2"), function("torch", "FloatStorage")
+
+    storage = object()
+
+    class Tensor:
+        def __reduce__(self):
+            return rebuild, (storage, 0, (rows, 4), (4, 1), False, {})
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, value):
+            return ("storage", floats, "0", "cpu", 4) if value is storage else None
+
+    pickled = io.BytesIO()
+    Pickler(pickled, 2).dump({"w": Tensor()})
+    with zipfile.ZipFile(name, "w") as out:
+        out.writestr("m/data.pkl", pickled.getvalue())
+        if stored is not None:
+            out.writestr("m/data/0", stored)
+
+
+torch_archive("unstored.pt", 1, None)
+torch_archive("beyond.pt", 3, bytes(16))
 with tarfile.open("old.pt", "w") as out:
     out.add("t.txt")
 with open("two.bin", "wb") as out:
@@ -146,3 +179,8 @@ def safetensors(name, **tensors):
 
 safetensors("square.safetensors", label=([1, 1], [0]))
 safetensors("uneven.safetensors", **{"tokens": ([3], [0, 0, 0]), "tokens.lengths": ([2], [1, 1])})
+
+# ---- prepared data -------------------------------------------------------------------
+
+for name, text in [("no_record", "[]"), ("bare_record", '{"prepared": 2}')]:
+    folder(name, prepared__json=text)

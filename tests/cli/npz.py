@@ -207,6 +207,8 @@ def break_it(npz, to, how):
         arrays = put(table[key].replace(b"False", b"True "))
     elif how == "type":
         arrays = put(table[key].replace(b"<f4", b"<c8"))
+    elif how == "integers":
+        arrays = put(table[key].replace(b"<f4", b"<i4"))
     elif how == "huge":
         arrays = put(npy([1 << 40, 1 << 40], b""))
     elif how == "header":

@@ -120,10 +120,24 @@ npz same tuned.safetensors tuned.npz
 ! npz arrays tuned.npz back.npz 2>/dev/null || fail "two steps changed nothing"
 refuses 1 "made has no config.json of a published model" "$tfc" export made --format marian -o no.npz
 refuses 1 "writes all params" "$tfc" export run --format marian --only embedding -o no.npz
+cp -r hf first
 sed -i 's/swish/gelu/' hf/published/config.json
 sed -i 's/return silu(x)/return gelu(x)/' hf/model.tfg
 refuses 1 '"transformer-ffn-activation" is "gelu": models/marian.tfg is written for "swish", "relu" alone' \
     "$tfc" export hf --format marian -o no.npz
+# What Marian's settings cannot say: FILE|EDIT|MESSAGE
+while IFS='|' read -r file edit message; do
+    rm -rf edited
+    cp -r first edited
+    sed -i "$edit" edited/$file
+    refuses 1 "$message" "$tfc" export edited --format marian -o no.npz
+done <<'END_EDITS'
+model.tfg|s/decoder_heads = 2/decoder_heads = 4/|"decoder_attention_heads" is not "encoder_attention_heads", as it is in Marian's models
+model.tfg|s/scaled = true/scaled = false/|"scale_embedding" is false: Marian's models scale embeddings
+model.tfg|$a const position_base = 77|"position_base" is 77, and it has no place in Marian's settings
+run.json|s#"end=</s>",#&"stop=</s>","stop=<unk>",#|"eos_token_id" names several ends, and it has no place in Marian's settings
+run.json|s#"end=</s>",#&"first=<unk>",#|"forced_bos_token_id" is set, and it has no place in Marian's settings
+END_EDITS
 [ ! -e no.npz ] || fail "a file is left"
 refuses 1 "cannot write nowhere/no.npz" "$tfc" export run --format marian -o nowhere/no.npz
 
@@ -162,7 +176,8 @@ cannot() { # cannot PATTERN HOW: another .npz
 }
 cannot "opus.npz: the array 'encoder_l1_self_Wq': it holds more or fewer bytes" cut
 cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are in Fortran's order" order
-cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are of a type that is not read" type
+cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are <c8, which is not read" type
+cannot "opus.npz: the array 'encoder_l1_self_Wq': its elements are not 32-bit floats" integers
 cannot "opus.npz: the array 'encoder_l1_self_Wq': its shape is larger than memory" huge
 cannot "opus.npz: the array 'encoder_l1_self_Wq': it is no .npy, or is cut off" header
 cannot "opus.npz: the array 'encoder_l1_self_Wq' is .8, 32., but by the settings and the vocabulary it is .16, 16." shape
