@@ -68,11 +68,11 @@ def torch_variants(o, size, mode="train", dtypes=("f32", "bf16"), ways=("eager",
                    lengths=None, cache=f"{WORK}/inductor"):
     words = ["bench/speed/pytorch.py", "--size", json.dumps(size), "--mode", mode, "--threads",
              str(o.threads)] + (["--lengths", lengths] if lengths else [])
-    return [Variant([dtype, way, malloc], dtype,
+    return [Variant([dtype, way, *chosen], dtype,
                     o.place.command([*words, "--dtype", dtype, *["--compile"] * (way != "eager")],
-                                    TORCHINDUCTOR_CACHE_DIR=o.place.path(cache), **preload))
-            for dtype in dtypes for way in ways for malloc, preload in o.place.allocators()
-            if way == "eager" or o.has_compile]
+                                    TORCHINDUCTOR_CACHE_DIR=o.place.path(cache), **environment))
+            for dtype in dtypes for way in ways if way == "eager" or o.has_compile
+            for chosen, environment in o.place.settings(way)]
 
 
 def onnx_variants(o, name, size):
@@ -80,8 +80,8 @@ def onnx_variants(o, name, size):
     o.place.run(["bench/speed/pytorch.py", "--size", json.dumps(size), "--export", path])
     shape = [size[key] for key in ["vocab", "batch", "source_length", "target_length"]]
     words = ["bench/speed/onnx_runtime.py", path, *map(str, shape), str(o.threads)]
-    return [Variant(["f32", "ONNX Runtime", malloc], "f32", o.place.command(words, **preload))
-            for malloc, preload in o.place.allocators()]
+    return [Variant(["f32", "ONNX Runtime", *chosen], "f32", o.place.command(words, **environment))
+            for chosen, environment in o.place.settings() if "MKL" not in chosen]
 
 
 CLOSE = 0.85  # a variant this near the fastest alone may be the fastest in turn
