@@ -214,8 +214,11 @@ static void run_child(const Link *l, const char *messages)
         dup2(fd, 1);
         dup2(fd, 2);
     }
-    if (!chdir(l->folder))
-        execvp(l->command.data[0], (char *const *)l->command.data);
+    if (chdir(l->folder)) {
+        dprintf(2, "cannot enter %s: %s\n", l->folder, strerror(errno));
+        _exit(1);
+    }
+    execvp(l->command.data[0], (char *const *)l->command.data);
     _exit(127);
 }
 

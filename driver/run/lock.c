@@ -61,12 +61,14 @@ static void sweep(int folder, bool is_run)
 
 /* ---- the lock ---- */
 
-/* Whether the file that was locked is the one of this name still: who ends removes it. */
+/* Whether the file that was locked is the one of this name still: the process that ends removes it.
+ * True where the system cannot say. */
 static bool is_current(const RunLock *lock)
 {
     struct stat ours, named;
-    return !fstat(lock->fd, &ours) && !stat(lock->path, &named) && ours.st_ino == named.st_ino &&
-           ours.st_dev == named.st_dev;
+    if (fstat(lock->fd, &ours) || stat(lock->path, &named))
+        return errno != ENOENT;
+    return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
 static bool refuse(Job *job, RunLock *lock)
