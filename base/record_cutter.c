@@ -99,6 +99,7 @@ static bool find_object_end(RecordCutter *c)
         c->newlines += byte == '\n';
         const bool ends = object_scan(&c->object, byte);
         c->counts = c->counts || ends || c->object.depth;
+        c->closed = c->closed || (byte == ']' && !c->counts && !c->object.in_string);
         if (ends) {
             c->whole = c->seen;
             return true;

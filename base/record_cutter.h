@@ -85,6 +85,7 @@ typedef enum RecordStatus {
  *   source   of the bytes; the cutter closes it
  *   line     lines of the file before the next record; of lines, how many there were so far
  *   at       bytes of the text before it
+ *   closed   OBJECTS: a ']' stood outside of the objects
  * The rest is private:
  *   whole    bytes of whole records at the beginning of source.data; seen: how far their ends are
  *            searched; line_begin, newlines: of the record being searched, the line and the count
@@ -99,7 +100,7 @@ typedef struct RecordCutter {
     int64_t line, at;
     size_t whole, seen, line_begin;
     int64_t newlines, open_at, skipped;
-    bool in_quotes, counts, has_mark, is_endless;
+    bool closed, in_quotes, counts, has_mark, is_endless;
     ObjectScan object;
 } RecordCutter;
 

@@ -22,7 +22,8 @@ typedef struct TablePart TablePart; /* prepare_tables.h */
  *   read   the files that are read; where is_made, a temporary file beside the shards: what a
  *          translation memory or a compressed file holds
  *   table  the file is one of a table; NULL: it has lines
- *   left_out   of CoNLL's columns: lines that are in no record */
+ *   left_out   of CoNLL's columns: lines that are in no record
+ *   closed     a list of JSON has its end */
 typedef struct TextPart {
     int n;
     bool has_columns; /* its lines are pairs with a tab between them */
@@ -33,6 +34,7 @@ typedef struct TextPart {
     TextCut *cuts;        /* malloc'd */
     int64_t n_cuts, room; /* room: private */
     int64_t left_out;
+    bool closed;
     const char *problem; /* a file that could not be read; NULL: none */
     int error;           /* why, an errno; ESPIPE: it is not a regular file */
 } TextPart;

@@ -208,6 +208,7 @@ static void cut_part(const PrepareOptions *o, TextPart *part, Scan *scans[2])
         scan_lines(part, scans, o->rows_per_shard);
     if (byte_source_problem(&first->source))
         note_problem(part, 0, first->source.error);
+    part->closed = first->closed;
 }
 
 static void scan_part(const void *context, int64_t index)
@@ -274,10 +275,9 @@ static bool check_part(Job *job, const TextPart *part)
         diag_error(&job->diags, (Loc){.source = diag_source(job->arena, part->name[0], "", 0)},
                    "%s", table_without_records(part->table->head.format));
     if (part->table)
-        table_tell_left_out(&job->diags, diag_source(job->arena, part->name[0], "", 0),
-                            part->table->head.format, part->left_out);
-    if (part->table)
-        return part->text[0].lines > 0;
+        return table_end(&job->diags, diag_source(job->arena, part->name[0], "", 0),
+                         part->table->head.format, part->left_out, part->closed) &&
+               part->text[0].lines > 0;
     bool ok = true;
     for (int k = 0; k < part->n; k++)
         ok = (part->text[k].lines != 1 || check_ends(job, part, k)) && ok;

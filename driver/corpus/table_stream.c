@@ -323,16 +323,19 @@ static bool map_tensors(TableStream *s, CorpusText *text, int64_t *n)
     return true;
 }
 
-/* Behind the last record of a file. */
-static void end_file(TableStream *s)
+/* Behind the last record of a file. False after an error. */
+static bool end_file(TableStream *s)
 {
+    const bool is_text = cutter_of(s)->source.fd >= 0 && !s->is_lines;
     if (s->told <= s->file) {
         s->told = s->file + 1;
-        table_tell_left_out(&s->job->diags, copy_source(s, s->job->arena, 0), s->format,
-                            s->left_out);
+        if (!table_end(&s->job->diags, copy_source(s, s->job->arena, 0), s->format, s->left_out,
+                       !is_text || cutter_of(s)->closed))
+            return false;
     }
     record_cutter_end(cutter_of(s));
     begin_file(s, s->file + 1);
+    return true;
 }
 
 /* The next records of a file; *n 0: there are none. */
@@ -343,8 +346,8 @@ static bool next_of_file(TableStream *s, CorpusText *text, int64_t *n)
         const bool is_text = cutter_of(s)->source.fd >= 0;
         if (!(is_text ? read_part : map_tensors)(s, text, n))
             return false;
-        if (!*n || !is_text)
-            end_file(s);
+        if ((!*n || !is_text) && !end_file(s))
+            return false;
     }
     return true;
 }

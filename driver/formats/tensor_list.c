@@ -36,7 +36,9 @@ bool tensor_list_place(TensorList *list, StTensor *tensor, const void *data, uin
     const char *name = tensor->stored ? tensor->stored : tensor->name;
     tensor->data = data;
     if (!st_count(tensor) || !count_bytes(tensor))
-        return tensor_list_refuse(list, name, "its shape has more elements than can be counted");
+        return tensor_list_refuse(
+            list, name,
+            "its shape has more elements than can be counted, or none and a dimension above 2^20");
     if (tensor->blocks && tensor->count % tensor->blocks->elements)
         return tensor_list_refuse(
             list, name,

@@ -133,10 +133,11 @@ static bool share_lengths(const Binding *binding, const BoundDim *bound, const c
                      binding_path(binding), from, padded, bound->name, bound->from, positions);
 }
 
-/* Lengths along a ragged axis of a tensor: NAME.lengths, that of another input, or
- * all of the padded array. `padded` is -1 for a packed tensor. */
+/* Lengths along a ragged axis of a tensor: NAME.lengths, that of another input, or all of the
+ * padded array. A packed tensor (`packed`; padded is -1) has as many positions as they add up to,
+ * so that no table is larger than the file explains. */
 static bool bind_ragged(Binding *binding, const char *name, const char *batch, const char *from,
-                        int64_t rows, int64_t padded)
+                        int64_t rows, int64_t padded, const StTensor *packed)
 {
     Job *job = binding->job;
     const StTensor *lengths = find_lengths(binding, from);
@@ -161,7 +162,14 @@ static bool bind_ragged(Binding *binding, const char *name, const char *batch, c
         total += fresh.length[b];
         if (fresh.length[b] > fresh.extent)
             fresh.extent = fresh.length[b];
+        if (total > INT32_MAX)
+            return job_error(job, "%s: '%s' has more than 2^31 - 1 positions in all along %s",
+                             binding_path(binding), from, name);
     }
+    if (packed && packed->dims[0] != total)
+        return job_error(
+            job, "%s: '%s' holds %" PRId64 " positions, and '%s.lengths' add up to %" PRId64,
+            binding_path(binding), from, packed->dims[0], from, total);
     BoundDim *bound = binding_dim(binding, name);
     if (!bound) {
         vec_push(job->arena, binding->dims, fresh);
@@ -192,8 +200,9 @@ static bool bind_dims(Binding *binding, const TfcProgram *program, const TfcPort
         if (batch >= 0 && dim_is_made(program, dim) && !find_lengths(binding, port->name))
             ok = bind_size(binding, program->dims[batch].name, port->name, tensor->dims[0]);
         else if (batch >= 0)
-            ok = bind_ragged(binding, program->dims[dim].name, program->dims[batch].name,
-                             port->name, packed ? 0 : tensor->dims[0], size);
+            ok =
+                bind_ragged(binding, program->dims[dim].name, program->dims[batch].name, port->name,
+                            packed ? 0 : tensor->dims[0], size, packed ? tensor : NULL);
         else if (size < 0)
             continue; /* the batch of a packed tensor: bound by its lengths */
         else if (dim >= 0)

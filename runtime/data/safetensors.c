@@ -137,7 +137,9 @@ static bool read_shape(HeaderReader *r, const JsonValue *value, StTensor *tensor
     if (!st_count(tensor) ||
         (tensor->type != ST_COUNT &&
          __builtin_mul_overflow((uint64_t)tensor->count, element_bytes(tensor), &tensor->bytes)))
-        return refuse(r, tensor->name, "its shape has more elements than can be counted");
+        return refuse(
+            r, tensor->name,
+            "its shape has more elements than can be counted, or none and a dimension above 2^20");
     return true;
 }
 
@@ -293,7 +295,9 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
         for (int d = axis + 1; fits && d < tensor->rank; d++)
             fits = !__builtin_mul_overflow(s.inner, tensor->dims[d], &s.inner);
         if (!fits)
-            return refuse(r, tensor->stored, "its shape has more elements than can be counted");
+            return refuse(
+                r, tensor->stored,
+                "its shape has more elements than can be counted, or none and a dimension above 2^20");
         s.run = bits == 8 && scale->dims[axis] == 1 ? s.n : ST_RUN;
         fits = scale->dims[axis] == (s.run ? s.n / s.run + (s.n % s.run != 0) : 1);
         tensor->dims[axis] = s.n;

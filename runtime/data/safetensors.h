@@ -150,7 +150,8 @@ const char *st_passed(const StFile *file, const char *name);
 const char *st_meta(const StFile *file, const char *key); /* NULL if absent */
 /* What the elements of the file are: "f32", or "Q4_0" of blocks. */
 const char *st_stored_type(const StTensor *tensor);
-/* Sets the tensor's count. False: its dims have more elements than can be counted. */
+/* Sets the tensor's count. False: its dims have more elements than can be counted, or it has none
+ * and a dim above 2^20, for which a reader would need memory that no byte of the file explains. */
 bool st_count(StTensor *tensor);
 /* Element i, of any type, as a double. */
 double st_value(const StTensor *tensor, int64_t i);

@@ -132,12 +132,15 @@ const char *st_stored_type(const StTensor *tensor)
 
 bool st_count(StTensor *tensor)
 {
-    tensor->count = 1;
-    for (int d = 0; d < tensor->rank; d++)
-        if (tensor->dims[d] < 0 ||
-            __builtin_mul_overflow(tensor->count, tensor->dims[d], &tensor->count))
+    enum { MOST_EMPTY = 1 << 20 };
+    int64_t count = 1, longest = 0;
+    for (int d = 0; d < tensor->rank; d++) {
+        longest = tensor->dims[d] > longest ? tensor->dims[d] : longest;
+        if (tensor->dims[d] < 0 || __builtin_mul_overflow(count, tensor->dims[d], &count))
             return false;
-    return true;
+    }
+    tensor->count = count;
+    return count || longest <= MOST_EMPTY;
 }
 
 static int64_t integer_at(const StTensor *tensor, int64_t i)

@@ -414,10 +414,6 @@ static Table *judge(const TableReader *r, Table *table, bool is_part)
     if (r->bad > TABLE_TOLD)
         diag_note(r->diags, file, "these are the first %d of %s%lld bad records", TABLE_TOLD,
                   is_part ? "at least " : "", (long long)r->bad);
-    if (!r->bad && !is_part && r->head->format == TABLE_LIST && !r->ends) {
-        diag_error(r->diags, file, "nothing closes the list: the file has no ']' at its end");
-        return NULL;
-    }
     if (!r->bad && !table->n && !is_part) /* a part may be the empty end of a file */
         diag_error(r->diags, file, "%s", table_without_records(r->head->format));
     return r->bad || (!table->n && !is_part) ? NULL : table;
@@ -469,22 +465,26 @@ Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, Table
     if (open_reader(&r, diags, arena, source, &head, limits) && find_head(&r, &head)) {
         r.line = head.lines;
         table = judge(&r, read_records(&r), false);
-        if (table)
-            table_tell_left_out(diags, source, format, table->left_out);
+        if (table && !table_end(diags, source, format, table->left_out, r.ends))
+            table = NULL;
     }
     arena_free(r.scratch);
     return table;
 }
 
-void table_tell_left_out(Diagnostics *diags, const Source *file, TableFormat format,
-                         int64_t left_out)
+bool table_end(Diagnostics *diags, const Source *file, TableFormat format, int64_t left_out,
+               bool closed)
 {
+    const Loc loc = {.source = file};
     if (left_out)
-        diag_remark(diags, (Loc){.source = file}, "%lld line%s left out: %s", (long long)left_out,
+        diag_remark(diags, loc, "%lld line%s left out: %s", (long long)left_out,
                     text_plural(left_out, " is", "s are"),
                     format == TABLE_CONLLU ? "comments, and tokens that stand for several words or "
                                              "for none (1-2, 1.1)"
                                            : "-DOCSTART- and comments");
+    if (format == TABLE_LIST && !closed)
+        diag_error(diags, loc, "nothing closes the list: the file has no ']' at its end");
+    return format != TABLE_LIST || closed;
 }
 
 int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format)

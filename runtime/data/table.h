@@ -141,10 +141,11 @@ bool table_passes_empty(const TableHead *head);
 /* How records of the format are cut out of a file: a field may have line_limit bytes (0:
  * RECORD_LIMIT), a record two of them and `more` bytes. */
 RecordRule table_record_rule(TableFormat format, int64_t line_limit, size_t more);
-/* Tells how many lines of a file in CoNLL's columns were left out, unless there are none.
- * table_parse does; who reads a file in parts calls it once, with the sum. */
-void table_tell_left_out(Diagnostics *diags, const Source *file, TableFormat format,
-                         int64_t left_out);
+/* The end of a file that is read in parts, as table_parse has it: a note of the lines in CoNLL's
+ * columns that were left out, in all parts; false after an error: nothing closes a list
+ * (RecordCutter.closed). */
+bool table_end(Diagnostics *diags, const Source *file, TableFormat format, int64_t left_out,
+               bool closed);
 /* How many fields the first record has; -1 after errors. */
 int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format);
 /* What a file without records is. */

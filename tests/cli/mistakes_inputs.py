@@ -178,6 +178,8 @@ def safetensors(name, **tensors):
 
 
 safetensors("square.safetensors", label=([1, 1], [0]))
+safetensors("long.safetensors", **{"tokens": ([3], [0, 0, 0]), "tokens.lengths": ([2], [1 << 30, 3])})
+safetensors("rows.safetensors", tokens=([1 << 28, 0], []))
 safetensors("uneven.safetensors", **{"tokens": ([3], [0, 0, 0]), "tokens.lengths": ([2], [1, 1])})
 
 # ---- prepared data -------------------------------------------------------------------

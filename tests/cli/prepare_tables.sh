@@ -39,6 +39,11 @@ words="--vocab words:auto"
     same_tensors table/last.safetensors run-plain/last.safetensors "numbered fields, prepared, are other fields"
     "$tfc" predict run-plain --input plain.tsv --json >said || fail "a run on prepared data does not know its fields"
     "$tfc" predict table --input t.tsv --json | cmp - said || fail "other predictions"
+    python3 -c 'open("open.json", "w").write(open("list.json").read().rstrip().removesuffix("]"))'
+    for command in "prepare echo.tfg --data open.json $words -o no" "predict table --json --input open.json" "eval table --data open.json" \
+        "train echo.tfg --data open.json $words --out no"; do
+        refuses 1 "open.json: error: nothing closes the list: the file has no ']' at its end" "$tfc" $command
+    done
     split -n l/3 t.jsonl part.
     for part in part.a?; do mv "$part" "$part.jsonl"; done
     prepare echo.tfg --data part.aa.jsonl --data part.ab.jsonl --data part.ac.jsonl $words --rows-per-shard 5 -o p-parts

@@ -338,10 +338,10 @@ static void test_steps(void **state)
         {"\"normalizer\":{\"type\":\"Lowercase\"}", "\xc4\xb0", "12"},
         {"\"normalizer\":{\"type\":\"Lowercase\"}", "S\xce\xa3", "13"},
         {"\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFD\"},{\"type\":\"StripAccents\"}]}", "\xc3\xa1", "1"},
-        {"\"added_tokens\":[{\"id\":7,\"content\":\"a\",\"single_word\":true}]", "a", "7"},
-        {"\"added_tokens\":[{\"id\":7,\"content\":\"a\",\"single_word\":true}]", "ab", "8"},
-        {"\"added_tokens\":[{\"id\":7,\"content\":\"x\",\"lstrip\":true,\"rstrip\":true}]", "a  x  b", "1 7 2"},
-        {"\"added_tokens\":[{\"id\":6,\"content\":\"x\"},{\"id\":7,\"content\":\"xx\"}]", "xxxa", "7 6 1"},
+        {"\"added_tokens\":[{\"id\":1,\"content\":\"a\",\"single_word\":true}]", "a", "1"},
+        {"\"added_tokens\":[{\"id\":1,\"content\":\"a\",\"single_word\":true}]", "ab", "8"},
+        {"\"added_tokens\":[{\"id\":14,\"content\":\"x\",\"lstrip\":true,\"rstrip\":true}]", "a  x  b", "1 14 2"},
+        {"\"added_tokens\":[{\"id\":14,\"content\":\"x\"},{\"id\":15,\"content\":\"xx\"}]", "xxxa", "15 14 1"},
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -400,6 +400,17 @@ static void test_refused(void **state)
         {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"x\"}}]}," WORDS "}", "post_processor: the special token 'x' has no ids"},
         {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"x\"}}],\"special_tokens\":{\"x\":{\"ids\":[99]}}}," WORDS "}", "post_processor: the special token 'x' has an id that the vocabulary lacks"},
         {"{\"added_tokens\":[{\"id\":-1,\"content\":\"x\"}]," WORDS "}", "added_tokens[0] has no content or no id"},
+        {"{\"added_tokens\":{\"x\":14}," WORDS "}", "added_tokens is not a list"},
+        {"{\"added_tokens\":[{\"id\":7,\"content\":\"x\"}]," WORDS "}", "added_tokens: 'x' has the id 7, which model.vocab gives to '-'"},
+        {"{\"added_tokens\":[{\"id\":14,\"content\":\"ab\"}]," WORDS "}", "added_tokens: 'ab' has the id 14, and in model.vocab 8"},
+        {"{\"added_tokens\":[{\"id\":14,\"content\":\"x\"},{\"id\":14,\"content\":\"y\"}]," WORDS "}", "added_tokens: 'x' and 'y' have the id 14"},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"a\"}}],\"special_tokens\":{\"a\":{\"ids\":[2]}}}," WORDS "}", "post_processor: 'a' has the id 2, and in the vocabulary 1"},
+        {"{\"post_processor\":{\"type\":\"BertProcessing\",\"cls\":[\"a\",2],\"sep\":[\"b\",2]}," WORDS "}", "post_processor: 'a' has the id 2, and in the vocabulary 1"},
+        {"{\"decoder\":{\"type\":\"Strip\",\"start\":\"1\"}," WORDS "}", "the key 'start' has a value that is no whole number from 0 to 999"},
+        {"{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[],\"dropout\":\"0.1\"}}", "model.dropout: merges are never left out here"},
+        {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",1e999]]}}", "model.vocab[0]: the score is no finite number"},
+        {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",0]],\"unk_id\":1}}", "the key 'unk_id' has a value that is no whole number from 0 to 0"},
+        {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"BAAAAAUAAIBhAA==\"}," WORDS "}", "normalizer: 'precompiled_charsmap' is damaged"},
     };
     /* clang-format on */
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

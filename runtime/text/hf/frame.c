@@ -11,6 +11,15 @@ static int32_t id_of(const Hf *hf, const char *text)
     return trie_find(&hf->vocabulary, text, strlen(text));
 }
 
+/* Whether an id is that of the name, if a token has this name. */
+static bool check_named(HfReading *r, const char *place, const char *name, int64_t id)
+{
+    const int32_t own = id_of(r->hf, name);
+    return own < 0 || own == id ||
+           hf_refuse(r, "%s: '%s' has the id %lld, and in the vocabulary %d", place, name,
+                     (long long)id, (int)own);
+}
+
 static void put_frame_id(HfReading *r, const int32_t **ids, int32_t *n, int32_t id)
 {
     const bool is_full = !(*n & (*n - 1)); /* room grows by powers of two */
@@ -37,6 +46,8 @@ static bool put_special(HfReading *r, const char *place, const JsonValue *from,
         if (id->kind != JV_INTEGER || id->integer < 0 || id->integer >= r->hf->n_tokens)
             return hf_refuse(r, "%s: the special token '%s' has an id that the vocabulary lacks",
                              place, name);
+        if (ids->n == 1 && !check_named(r, place, name, id->integer))
+            return false;
         if (before)
             put_frame_id(r, &frame->before, &frame->n_before, (int32_t)id->integer);
         else
@@ -77,6 +88,9 @@ static bool put_named(HfReading *r, const char *place, const JsonValue *from, co
                pair->items[1].integer >= 0 && pair->items[1].integer < r->hf->n_tokens;
     if (!has)
         return hf_refuse(r, "%s: '%s' is not a token with its id", place, key);
+    if (pair->items[0].kind == JV_STRING &&
+        !check_named(r, place, pair->items[0].text, pair->items[1].integer))
+        return false;
     put_frame_id(r, ids, n, (int32_t)pair->items[1].integer);
     return true;
 }

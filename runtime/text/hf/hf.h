@@ -4,9 +4,9 @@
 #define RUNTIME_TEXT_HF_HF_H
 
 #include "base/json_read.h"
+#include "runtime/text/char_rules.h"
 #include "runtime/text/hf/pattern.h"
 #include "runtime/text/kind.h"
-#include "runtime/text/trie.h"
 
 /* ---- parts ---- */
 
@@ -87,9 +87,7 @@ typedef struct HfStep {
     bool clean, ideographs, accents, lower; /* of BERT's */
     bool invert, cleanup;
     int32_t from_start, from_end; /* of a strip of content */
-    Trie rules;                   /* of a precompiled map */
-    const char *replacements;
-    size_t n_replacements;
+    CharRules rules;              /* of a precompiled map */
 } HfStep;
 
 typedef struct HfSteps {
@@ -177,6 +175,8 @@ bool hf_only(HfReading *r, const char *place, const JsonValue *object, const cha
 const char *hf_string(HfReading *r, const JsonValue *object, const char *key,
                       const char *otherwise);
 bool hf_flag(HfReading *r, const JsonValue *object, const char *key, bool otherwise);
+int64_t hf_whole(HfReading *r, const JsonValue *object, const char *key, int64_t most,
+                 int64_t otherwise); /* 0 to `most` */
 bool hf_read_normalizer(HfReading *r, const char *place, const JsonValue *from);
 bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from);
 bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from);

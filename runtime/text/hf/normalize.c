@@ -44,16 +44,14 @@ static bool leave_out(UniIs is, const char *text, size_t length, TokenText *out)
 static bool put_rule(const HfStep *s, const char *text, size_t length, TokenText *out, bool *found)
 {
     int32_t value = TRIE_NOWHERE;
-    size_t node = s->rules.n ? trie_root(&s->rules) : 0;
-    for (size_t i = 0; s->rules.n && i < length && value == TRIE_NOWHERE; i++)
-        if (!trie_step(&s->rules, &node, (unsigned char)text[i], &value))
+    const Trie *keys = &s->rules.keys;
+    size_t node = keys->n ? trie_root(keys) : 0;
+    for (size_t i = 0; keys->n && i < length && value == TRIE_NOWHERE; i++)
+        if (!trie_step(keys, &node, (unsigned char)text[i], &value))
             break;
-    *found = value != TRIE_NOWHERE && (size_t)value < s->n_replacements;
-    if (!*found)
-        return true;
-    const char *by = s->replacements + value;
-    const char *end = memchr(by, 0, s->n_replacements - (size_t)value);
-    return token_text_put(out, by, end ? (size_t)(end - by) : s->n_replacements - (size_t)value);
+    const char *by = char_rules_text(&s->rules, value);
+    *found = by;
+    return !by || token_text_put(out, by, strlen(by));
 }
 
 /* The reference looks up whole grapheme clusters of less than six bytes first, then characters,

@@ -60,6 +60,8 @@ static bool read_scored(HfReading *r, const JsonValue *vocab)
         if (!is_pair)
             return hf_refuse(r, "model.vocab[%zu] is not a piece with its score", i);
         hf->scores[i] = pair->items[1].number;
+        if (!isfinite(hf->scores[i]))
+            return hf_refuse(r, "model.vocab[%zu]: the score is no finite number", i);
         least = hf->scores[i] < least ? hf->scores[i] : least;
         if (!put_token(r, (int64_t)i, pair->items[0].text))
             return false;
@@ -207,7 +209,8 @@ static bool read_bpe(HfReading *r, const JsonValue *from, const JsonValue *vocab
                  "type vocab merges dropout unk_token continuing_subword_prefix "
                  "end_of_word_suffix fuse_unk byte_fallback ignore_merges"))
         return false;
-    if (dropout && dropout->kind != JV_NULL && dropout->number != 0)
+    if (dropout && dropout->kind != JV_NULL &&
+        !(dropout->kind <= JV_INTEGER && dropout->number == 0))
         return hf_refuse(r, "model.dropout: merges are never left out here");
     return read_map(r, vocab) && build_trie(r) && read_unk(r, from) &&
            read_merges(r, json_member(from, "merges"));
@@ -216,7 +219,6 @@ static bool read_bpe(HfReading *r, const JsonValue *from, const JsonValue *vocab
 static bool read_unigram(HfReading *r, const JsonValue *from, const JsonValue *vocab)
 {
     Hf *hf = r->hf;
-    const JsonValue *unk = json_member(from, "unk_id");
     hf->model = HF_UNIGRAM;
     hf->byte_fallback = hf_flag(r, from, "byte_fallback", false);
     if (!hf_only(r, "model", from, "type vocab unk_id byte_fallback") || !read_scored(r, vocab) ||
@@ -224,22 +226,18 @@ static bool read_unigram(HfReading *r, const JsonValue *from, const JsonValue *v
         return false;
     if (!hf->vocabulary.n)
         return hf_refuse(r, "model.vocab is empty");
-    bool has = unk && unk->kind == JV_INTEGER;
-    hf->unk = has && unk->integer >= 0 && unk->integer < hf->n_tokens ? (int32_t)unk->integer : -1;
-    return !has || hf->unk >= 0 || hf_refuse(r, "model.unk_id is not in the vocabulary");
+    hf->unk = (int32_t)hf_whole(r, from, "unk_id", hf->n_tokens - 1, -1);
+    return !r->problem;
 }
 
 static bool read_word_model(HfReading *r, const JsonValue *from, const JsonValue *vocab,
                             bool pieces)
 {
     Hf *hf = r->hf;
-    const JsonValue *most = json_member(from, "max_input_chars_per_word");
     hf->model = pieces ? HF_WORDPIECE : HF_WORDLEVEL;
     hf->prefix = hf_string(r, from, "continuing_subword_prefix", "##");
     hf->most_characters =
-        most && most->kind == JV_INTEGER && most->integer >= 0 && most->integer < INT32_MAX
-            ? (int32_t)most->integer
-            : 100;
+        (int32_t)hf_whole(r, from, "max_input_chars_per_word", INT32_MAX - 1, 100);
     return hf_only(r, "model", from,
                    pieces
                        ? "type vocab unk_token continuing_subword_prefix max_input_chars_per_word"

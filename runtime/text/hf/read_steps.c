@@ -72,6 +72,19 @@ bool hf_flag(HfReading *r, const JsonValue *object, const char *key, bool otherw
     return value ? value->kind == JV_TRUE : otherwise;
 }
 
+int64_t hf_whole(HfReading *r, const JsonValue *object, const char *key, int64_t most,
+                 int64_t otherwise)
+{
+    const JsonValue *value = json_member(object, key);
+    if (!value || value->kind == JV_NULL)
+        return otherwise;
+    if (value->kind == JV_INTEGER && value->integer >= 0 && value->integer <= most)
+        return value->integer;
+    hf_refuse(r, "the key '%s' has a value that is no whole number from 0 to %lld", key,
+              (long long)most);
+    return otherwise;
+}
+
 static bool append_step(HfReading *r, HfSteps *steps, HfStep step)
 {
     if (step.content)
@@ -181,17 +194,11 @@ static bool read_precompiled(HfReading *r, const char *place, const JsonValue *f
     unsigned char *bytes = arena_alloc(r->arena, strlen(map) + 1);
     if (!bytes)
         return false;
-    size_t n = read_base64(map, bytes);
-    size_t trie = n == SIZE_MAX || n < 4 ? SIZE_MAX
-                                         : bytes[0] | (size_t)bytes[1] << 8 |
-                                               (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
-    if (n == SIZE_MAX || n < 4 || trie > n - 4)
+    const size_t n = read_base64(map, bytes);
+    HfStep step = {.kind = HF_PRECOMPILED};
+    if (n == SIZE_MAX || !char_rules_open(&step.rules, (const char *)bytes, n))
         return hf_refuse(r, "%s: 'precompiled_charsmap' is damaged", place);
-    return append_step(r, &r->hf->normalizers,
-                       (HfStep){.kind = HF_PRECOMPILED,
-                                .rules = {bytes + 4, trie / 4},
-                                .replacements = (const char *)bytes + 4 + trie,
-                                .n_replacements = n - 4 - trie});
+    return append_step(r, &r->hf->normalizers, step);
 }
 
 static bool read_bert(HfReading *r, const char *place, const JsonValue *from)
@@ -355,13 +362,6 @@ bool hf_read_splitter(HfReading *r, const char *place, const JsonValue *from)
 
 /* ---- decoders ---- */
 
-static int32_t whole_number(const JsonValue *from, const char *key)
-{
-    const JsonValue *value = json_member(from, key);
-    bool fits = value && value->kind == JV_INTEGER && value->integer >= 0 && value->integer < 1000;
-    return fits ? (int32_t)value->integer : 0;
-}
-
 bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from)
 {
     const char *type = hf_string(r, from, "type", "");
@@ -394,7 +394,7 @@ bool hf_read_decoder(HfReading *r, const char *place, const JsonValue *from)
                append_step(r, steps,
                            (HfStep){.kind = HF_STRIP_CONTENT,
                                     .content = hf_string(r, from, "content", " "),
-                                    .from_start = whole_number(from, "start"),
-                                    .from_end = whole_number(from, "stop")});
+                                    .from_start = (int32_t)hf_whole(r, from, "start", 999, 0),
+                                    .from_end = (int32_t)hf_whole(r, from, "stop", 999, 0)});
     return unknown_type(r, place, type);
 }

@@ -205,6 +205,21 @@ static bool read_added_token(HfReading *r, size_t i, const JsonValue *from, HfAd
     return true;
 }
 
+/* Whether an added token has the id that the model's vocabulary gives it, if it is there, and no
+ * other token has this id. */
+static bool check_added_id(HfReading *r, const HfAdded *added)
+{
+    const Hf *hf = r->hf;
+    const HfToken *there = added->id < hf->n_tokens ? &hf->tokens[added->id] : NULL;
+    const int32_t listed = trie_find(&hf->vocabulary, added->text, strlen(added->text));
+    if (there && there->text && strcmp(there->text, added->text))
+        return hf_refuse(r, "added_tokens: '%s' has the id %d, which model.vocab gives to '%s'",
+                         added->text, (int)added->id, there->text);
+    return listed < 0 || listed == added->id ||
+           hf_refuse(r, "added_tokens: '%s' has the id %d, and in model.vocab %d", added->text,
+                     (int)added->id, (int)listed);
+}
+
 /* The vocabulary with tokens at the ids of added ones, too. */
 static void add_tokens(HfReading *r, const HfAdded *added, size_t n)
 {
@@ -217,9 +232,13 @@ static void add_tokens(HfReading *r, const HfAdded *added, size_t n)
         return;
     if (hf->n_tokens)
         memcpy(tokens, hf->tokens, (size_t)hf->n_tokens * sizeof *tokens);
-    for (size_t i = 0; i < n; i++)
-        tokens[added[i].id] =
-            (HfToken){added[i].text, (uint32_t)strlen(added[i].text), added[i].special};
+    for (size_t i = 0; i < n; i++) {
+        HfToken *token = &tokens[added[i].id];
+        if (token->text && strcmp(token->text, added[i].text))
+            hf_refuse(r, "added_tokens: '%s' and '%s' have the id %d", token->text, added[i].text,
+                      (int)added[i].id);
+        *token = (HfToken){added[i].text, (uint32_t)strlen(added[i].text), added[i].special};
+    }
     hf->tokens = tokens;
     hf->n_tokens = most;
     hf->added = added;
@@ -258,10 +277,12 @@ static bool build_added(HfReading *r, Trie *trie, bool normalized)
 
 static bool read_added(HfReading *r, const JsonValue *list)
 {
-    size_t n = list && list->kind == JV_LIST ? list->n : 0;
+    if (list && list->kind != JV_LIST && list->kind != JV_NULL)
+        return hf_refuse(r, "added_tokens is not a list");
+    size_t n = list ? list->n : 0;
     HfAdded *added = ARENA_ARRAY(r->arena, HfAdded, n + 1);
     for (size_t i = 0; added && i < n; i++)
-        if (!read_added_token(r, i, &list->items[i], &added[i]))
+        if (!read_added_token(r, i, &list->items[i], &added[i]) || !check_added_id(r, &added[i]))
             return false;
     if (added)
         add_tokens(r, added, n);

@@ -3,9 +3,9 @@
 #ifndef RUNTIME_TEXT_SENTENCEPIECE_SP_H
 #define RUNTIME_TEXT_SENTENCEPIECE_SP_H
 
+#include "runtime/text/char_rules.h"
 #include "runtime/text/grow.h"
 #include "runtime/text/sentencepiece/fields.h"
-#include "runtime/text/trie.h"
 
 typedef struct SpPiece {
     const char *text; /* in the model's bytes */
@@ -16,9 +16,7 @@ typedef struct SpPiece {
 } SpPiece;
 
 typedef struct SpNormalizer {
-    Trie rules;               /* values: offsets into `replacements` */
-    const char *replacements; /* each ends with a NUL */
-    size_t n_replacements;    /* bytes */
+    CharRules rules;
     bool dummy_prefix, remove_extra, escape, as_suffix;
 } SpNormalizer;
 

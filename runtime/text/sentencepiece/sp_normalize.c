@@ -34,11 +34,10 @@ static Part first_part(const SpNormalizer *n, const Trie *user, const char *text
     size_t size = trie_longest(user, text, length, &value);
     if (size)
         return (Part){text, size, size};
-    size = trie_longest(&n->rules, text, length, &value);
-    if (size && (size_t)value <= n->n_replacements) {
-        const char *by = n->replacements + value;
-        return (Part){by, strnlen(by, n->n_replacements - (size_t)value), size};
-    }
+    size = trie_longest(&n->rules.keys, text, length, &value);
+    const char *by = size ? char_rules_text(&n->rules, value) : NULL;
+    if (by)
+        return (Part){by, strlen(by), size};
     size = utf8_length(text, length);
     return size ? (Part){text, size, size} : (Part){"\xef\xbf\xbd", 3, 1};
 }

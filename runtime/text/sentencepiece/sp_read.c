@@ -79,32 +79,14 @@ static bool read_trainer(Reading *r, const ProtoField *from)
     return whole(r, &message);
 }
 
-/* Rules: the size of the trie, its units, and what they replace by. */
-static bool read_rules(Reading *r, SpNormalizer *normalizer, const ProtoField *from)
-{
-    const unsigned char *b = (const unsigned char *)from->bytes;
-    normalizer->rules = (Trie){0};
-    if (!from->size)
-        return true;
-    if (from->size <= 4)
-        return sp_refuse(r, "its rules of normalization are damaged");
-    size_t trie = (size_t)b[0] | (size_t)b[1] << 8 | (size_t)b[2] << 16 | (size_t)b[3] << 24;
-    if (trie > from->size - 4)
-        return sp_refuse(r, "its rules of normalization are damaged");
-    normalizer->rules = (Trie){b + 4, trie / 4};
-    normalizer->replacements = from->bytes + 4 + trie;
-    normalizer->n_replacements = from->size - 4 - trie;
-    return true;
-}
-
 static bool read_normalizer(Reading *r, SpNormalizer *normalizer, const ProtoField *from)
 {
     Proto message = proto_message(from->bytes, from->size);
     ProtoField f;
     while (proto_next(&message, &f)) {
-        if (f.kind == PROTO_BYTES && f.number == SP_NORMALIZER_precompiled_charsmap &&
-            !read_rules(r, normalizer, &f))
-            return false;
+        if (f.kind == PROTO_BYTES && f.number == SP_NORMALIZER_precompiled_charsmap && f.size &&
+            !char_rules_open(&normalizer->rules, f.bytes, f.size))
+            return sp_refuse(r, "its rules of normalization are damaged");
         if (f.kind != PROTO_VARINT)
             continue;
         if (f.number == SP_NORMALIZER_add_dummy_prefix)
@@ -156,7 +138,7 @@ static bool read_fields(Reading *r, const void *bytes, size_t size)
     }
     m->is_listed = listed;
     m->listed = listed && listed < (uint64_t)m->size ? (int32_t)listed : m->size;
-    m->has_denormalizer = m->denormalizer.rules.n;
+    m->has_denormalizer = m->denormalizer.rules.keys.n;
     return ok && whole(r, &message) && !arena_failed(m->arena);
 }
 
