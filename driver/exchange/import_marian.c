@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json_write.h"
 #include "driver/exchange/import_config.h"
+#include "driver/exchange/import_json.h"
 #include "driver/formats/folder_files.h"
 #include "driver/formats/npz.h"
 #include "driver/exchange/npz_marian.h"
@@ -103,6 +104,31 @@ static const NpyArray *need_array(Marian *m, const char *name)
 
 /* ---- settings ---- */
 
+/* A warning of the keys that are not known. */
+static bool tell_unread(const Marian *m)
+{
+    const JsonValue *json = m->config.json;
+    for (size_t i = 0; json->kind == JV_OBJECT && i < json->n; i++)
+        if (!import_config_row(&m->config, json->keys[i]) && !marian_is_unread(json->keys[i]))
+            diag_warning(&m->job->diags, (Loc){.source = m->config.source},
+                         "\"%s\" is left unread: it is no setting of Marian's that is known",
+                         json->keys[i]);
+    return true;
+}
+
+/* Whether the settings count as many tokens as the vocabulary has; 0: they do not say. */
+static bool check_counts(Marian *m, const char *path)
+{
+    const JsonValue *counts = json_member(m->config.json, "dim-vocabs");
+    for (size_t i = 0; counts && counts->kind == JV_LIST && i < counts->n; i++)
+        if (counts->items[i].kind != JV_INTEGER ||
+            (counts->items[i].integer && counts->items[i].integer != m->n_tokens))
+            return job_error(m->job, "%s: \"dim-vocabs\" is %s, and %s has %lld tokens",
+                             m->config.source->path, import_json_text(m->job, counts), path,
+                             (long long)m->n_tokens);
+    return true;
+}
+
 static bool read_settings(Marian *m)
 {
     const NpyArray *array = need_array(m, MARIAN_SETTINGS);
@@ -115,7 +141,7 @@ static bool read_settings(Marian *m)
     m->config = (ImportConfig){.source = diag_source(m->job->arena, path, m->settings, length),
                                .model = &marian_settings};
     m->config.json = yaml_read(&m->job->diags, m->job->arena, m->config.source);
-    return m->config.json && import_config_check(m->job, &m->config);
+    return m->config.json && import_config_check(m->job, &m->config) && tell_unread(m);
 }
 
 static bool name_arrays(Marian *m)
@@ -258,9 +284,10 @@ static bool check_vocabulary(Marian *m, const char *path)
         return false;
     const int64_t rows = table->rank ? table->dims[0] : 0;
     m->n_tokens = (int64_t)m->vocab->n;
-    return m->n_tokens == rows ||
-           job_error(m->job, "%s has %lld tokens, but the array '%s' of %s has %lld rows", path,
-                     (long long)m->n_tokens, MARIAN_EMBEDDING, m->npz->path, (long long)rows);
+    if (m->n_tokens != rows)
+        return job_error(m->job, "%s has %lld tokens, but the array '%s' of %s has %lld rows", path,
+                         (long long)m->n_tokens, MARIAN_EMBEDDING, m->npz->path, (long long)rows);
+    return check_counts(m, path);
 }
 
 static bool read_vocabulary(Marian *m)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* ---- settings ---- */
 
@@ -40,9 +41,37 @@ static const ImportRow settings[] = {
     SET("right-left", "false"),
     SET("ulr", "false"),
     SET("lemma-dim-emb", "0"),
+    SET("transformer-pool", "false"),
+    SET("transformer-rnn-projection", "false"),
+    MUST("transformer-tied-layers", "[[]]", "[]"),
+    MUST("output-approx-knn", "[[]]", "[]"),
+    MUST("input-types", "[[], [\"sequence\", \"sequence\"]]", "[]"),
     ROW(IGNORE, NULL, NULL, NULL)};
 
 const ImportModel marian_settings = {.type = "marian", .files = {"marian.tfg"}, .rows = settings};
+
+/* Keys end with a blank (Marian's options of models, config_parser.cpp of 1.12). */
+static const char unread[] =
+    "version dim-vocabs dim-rnn enc-type enc-cell enc-cell-depth dec-cell dec-cell-base-depth "
+    "dec-cell-high-depth skip layer-normalization best-deep tied-embeddings tied-embeddings-src "
+    "transformer-dim-aan transformer-aan-depth transformer-aan-activation transformer-aan-nogate "
+    "transformer-guided-alignment-layer transformer-depth-scaling transformer-dropout-attention "
+    "transformer-dropout-ffn dropout-rnn dropout-src dropout-trg dropout-embeddings "
+    "bert-mask-symbol bert-sep-symbol bert-class-symbol bert-masking-fraction "
+    "bert-train-type-embeddings bert-type-vocab-size char-stride char-highway char-conv-filters-num "
+    "char-conv-filters-widths conv-stride conv-highway-layers embedding-fix-src embedding-fix-trg "
+    "ulr-query-vectors ulr-keys-vectors ulr-trainable-transformation ulr-dim-emb ulr-dropout "
+    "ulr-softmax-temperature factors-combine factors-dim-emb lemma-dependency max-length "
+    "original-type task inputs layers-biased ";
+
+bool marian_is_unread(const char *key)
+{
+    const size_t length = strlen(key);
+    for (const char *at = unread; length && (at = strstr(at, key)); at++)
+        if ((at == unread || at[-1] == ' ') && at[length] == ' ')
+            return true;
+    return false;
+}
 
 double marian_position_base(double width) { return pow(10000, width / (width - 2)); }
 

@@ -18,6 +18,9 @@ double marian_position_base(double width);
 /* The settings, under Marian's keys: `to` of an IMPORT_RENAME is the key of Hugging Face's
  * config.json, `to` of an IMPORT_MUST the value that the model is written for. */
 extern const ImportModel marian_settings;
+/* Whether a transformer computes the same whatever the value of this key: the key is of another
+ * type of model, of training, or of weights' initial values. */
+bool marian_is_unread(const char *key);
 
 /* MarianName: an array of Marian and our param with the same layout. Marian's array of a vector
  * begins with an axis of 1.

@@ -231,7 +231,20 @@ static bool read_sizes(const Pickled *from, int64_t *to, int *n)
     return true;
 }
 
-/* (storage, offset, sizes, strides, …); of _rebuild_tensor_v3 the seventh is the type. */
+/* What a tensor's last argument says of its elements beside their storage, {"neg": True}: that they
+ * are its negated or conjugated numbers; NULL: nothing. */
+static const char *view_of(const Pickled *metadata)
+{
+    static const char *const views[] = {"neg", "conj"};
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        const Pickled *is = pickle_member(metadata, views[i]);
+        if (is && is->kind == PICKLED_BOOL && is->integer)
+            return views[i];
+    }
+    return NULL;
+}
+
+/* (storage, offset, sizes, strides, …, metadata); of _rebuild_tensor_v3 the seventh is the type. */
 static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments)
 {
     enum { TYPE_AT = 6 };
@@ -242,6 +255,8 @@ static const Pickled *make_tensor(PickleReader *reader, const Pickled *arguments
         return argument[0];
     if (n > TYPE_AT && other_type(argument[TYPE_AT]))
         return make_passed(reader, other_type(argument[TYPE_AT]));
+    if (n > TYPE_AT && view_of(argument[n - 1]))
+        return make_passed(reader, view_of(argument[n - 1]));
     if (n < 4 || argument[0]->kind != PICKLED_OBJECT || argument[0]->integer != TORCH_STORAGE ||
         argument[1]->kind != PICKLED_INTEGER || argument[1]->integer < 0)
         return pickle_problem(reader, PICKLE_DAMAGED("a tensor has no storage, or no place in it"));

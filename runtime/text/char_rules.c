@@ -18,8 +18,7 @@ bool char_rules_open(CharRules *rules, const char *bytes, size_t size)
     *rules = (CharRules){0};
     if (size < 4)
         return false;
-    const size_t keys =
-        (size_t)b[0] | (size_t)b[1] << 8 | (size_t)b[2] << 16 | (size_t)b[3] << 24;
+    const size_t keys = (size_t)b[0] | (size_t)b[1] << 8 | (size_t)b[2] << 16 | (size_t)b[3] << 24;
     if (keys > size - 4)
         return false;
     *rules = (CharRules){{b + 4, keys / 4}, bytes + 4 + keys, size - 4 - keys};

@@ -87,7 +87,7 @@ with zipfile.ZipFile("nothing.pt", "w") as out:
     out.writestr("m/version", "3\n")
 
 
-def torch_archive(name, rows, stored):
+def torch_archive(name, rows, stored, *metadata):
     """PyTorch's archive of one tensor w : [rows, 4] with these bytes as its storage; None: the archive lacks it."""
     def function(module, name):
         made = type(name, (), {}) if name[0].isupper() else lambda *arguments: None
@@ -101,7 +101,7 @@ def torch_archive(name, rows, stored):
 
     class Tensor:
         def __reduce__(self):
-            return rebuild, (storage, 0, (rows, 4), (4, 1), False, {})
+            return rebuild, (storage, 0, (rows, 4), (4, 1), False, {}, *metadata)
 
     class Pickler(pickle.Pickler):
         def persistent_id(self, value):
@@ -117,6 +117,7 @@ def torch_archive(name, rows, stored):
 
 torch_archive("unstored.pt", 1, None)
 torch_archive("beyond.pt", 3, bytes(16))
+torch_archive("negated.pt", 1, bytes(16), {"neg": True})
 with tarfile.open("old.pt", "w") as out:
     out.add("t.txt")
 with open("two.bin", "wb") as out:

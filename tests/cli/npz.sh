@@ -192,7 +192,14 @@ cannot '"tied-embeddings-all" is false' 'tied-embeddings-all: true -> tied-embed
 cannot '"transformer-ffn-depth" is 3' 'ffn-depth: 2 -> ffn-depth: 3'
 cannot '"transformer-decoder-autoreg" is "average-attention"' 'self-attention -> average-attention'
 cannot '"transformer-ffn-activation" is "gelu"' 'activation: swish -> activation: gelu'
+cannot '"transformer-tied-layers" is 1, 1' '  [] ->   [1, 1]'
+cannot '"dim-vocabs" is 5, 5, and .* has 19 tokens' '  - 19 ->   - 5'
 cannot "special:model.yml:.*an alias" 'type: transformer -> type: *other'
+npz break marian/opus.npz changed/opus.npz 'right-left: false -> new-key: 1'
+rm -rf more
+"$tfc" import changed -o more 2>err.txt || fail "$(cat err.txt)"
+grep -q 'warning: "new-key" is left unread' err.txt || fail "no warning: $(cat err.txt)"
+rm -r more
 npz break marian/opus.npz changed/opus.npz more
 "$tfc" import changed -o more 2>err.txt || fail "$(cat err.txt)"
 grep -q "1 array of .* is used by nothing in models/marian.tfg: 'Wpos'" err.txt || fail "no warning: $(cat err.txt)"
