@@ -56,11 +56,15 @@ bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
         vec_push(job->arena, *added, is);
     }
     const size_t n_more = more && !added->count ? more->n : 0; /* the older file says less */
-    for (size_t i = 0; i < n_more; i++)
-        if (more->items[i].kind == JV_INTEGER && more->items[i].integer >= 0)
-            vec_push(job->arena, *added,
-                     ((AddedToken){
-                         .id = more->items[i].integer, .text = more->keys[i], .normalized = true}));
+    for (size_t i = 0; i < n_more; i++) {
+        const JsonValue *id = &more->items[i];
+        if (id->kind != JV_INTEGER || id->integer < 0)
+            return job_error(job,
+                             "%s/added_tokens.json: '%s' has no id: expected tokens with theirs",
+                             folder, more->keys[i]);
+        vec_push(job->arena, *added,
+                 ((AddedToken){.id = id->integer, .text = more->keys[i], .normalized = true}));
+    }
     if (added->count)
         qsort(added->data, added->count, sizeof *added->data, by_id);
     return true;

@@ -94,12 +94,20 @@ bool import_config_generation(Job *job, const char *folder, ImportConfig *config
     return import_json_read(job, folder, PUBLISHED_GENERATION, JV_OBJECT, &config->generation);
 }
 
-/* The first of `architectures`; NULL: it is not said. */
-static const char *class_name(const JsonValue *json)
+/* *name: the first of `architectures`; NULL: it is not said. False after an error. */
+static bool class_name(Job *job, const Source *config, const JsonValue *json, const char **name)
 {
     const JsonValue *names = json_member(json, "architectures");
-    const bool is = names && names->kind == JV_LIST && names->n && names->items->kind == JV_STRING;
-    return is ? names->items->text : NULL;
+    const bool is_list = names && names->kind == JV_LIST;
+    bool ok = !names || names->kind == JV_NULL || is_list;
+    for (size_t i = 0; is_list && i < names->n; i++)
+        ok = ok && names->items[i].kind == JV_STRING;
+    *name = ok && is_list && names->n ? names->items->text : NULL;
+    if (ok && is_list && names->n > 1)
+        diag_warning(&job->diags, (Loc){.source = config},
+                     "\"architectures\" names several classes, of which %s is read", *name);
+    return ok || job_error(job, "%s: \"architectures\" is %s: expected a list of names of classes",
+                           config->path, import_json_text(job, names));
 }
 
 TextList import_config_tensors(Arena *arena, const Model *model)
@@ -155,9 +163,12 @@ bool import_config_read_file(Job *job, FileReach reach, const char *path, const 
         return false;
     if (!type)
         return import_config_refuse(job, config, "it has no \"model_type\"");
+    const char *name;
+    if (!class_name(job, config->source, config->json, &name))
+        return false;
     config->model =
         import_model(job, &(ImportSought){.type = type,
-                                          .class_name = class_name(config->json),
+                                          .class_name = name,
                                           .tensors = &config->tensors,
                                           .vectors = import_sentences_is(job, folder),
                                           .one_label = import_labels_one(config->json)});

@@ -208,6 +208,75 @@ static bool check_scaling(Job *job, const ImportConfig *config)
                             import_json_text(job, factor)));
 }
 
+/* The last part of a dotted key. */
+static const char *last_part(const char *key)
+{
+    const char *point = strrchr(key, '.');
+    return point ? point + 1 : key;
+}
+
+/* Whether two keys are one that moved: transformers' versions put rope_theta into other objects, and
+ * call a type rope_type. */
+static bool is_moved(const char *key, const char *other)
+{
+    const char *a = last_part(key), *b = last_part(other);
+    return !strcmp(a, b) || (text_ends(a, "type") && text_ends(b, "type"));
+}
+
+/* A key that moved has one value, wherever it stands. */
+static bool check_moved(Job *job, const ImportConfig *config, const ImportRow *row)
+{
+    const JsonValue *one =
+        import_row_has_key(row) ? import_config_member(job, config->json, row->key) : NULL;
+    for (const ImportRow *at = row; one && one->kind != JV_NULL && at;) {
+        const char *other = at->absent && *at->absent == '=' ? at->absent + 1 : NULL;
+        if (!other || !is_moved(row->key, other))
+            return true;
+        const JsonValue *two = import_config_member(job, config->json, other);
+        if (two && two->kind != JV_NULL && !import_json_is_same(job, one, two))
+            return import_config_refuse(
+                job, config,
+                arena_printf(
+                    job->arena, "\"%s\" is %s, and \"%s\" is %s: they mean the same, take one out",
+                    row->key, import_json_text(job, one), other, import_json_text(job, two)));
+        at = import_config_row(config, other);
+    }
+    return true;
+}
+
+/* Frequencies between the two factors of "llama3" are scaled in part, so low is below high. */
+static bool check_llama3(Job *job, const ImportConfig *config)
+{
+    static const char low_key[] = "rope_parameters.low_freq_factor",
+                      high_key[] = "rope_parameters.high_freq_factor";
+    if (!import_config_row(config, low_key))
+        return true;
+    const JsonValue *low = import_config_value(job, config, low_key),
+                    *high = import_config_value(job, config, high_key);
+    return !low || !high || !import_json_is_number(low) || !import_json_is_number(high) ||
+           low->number < high->number ||
+           import_config_refuse(
+               job, config,
+               arena_printf(
+                   job->arena, "\"%s\" is %s, which is not below \"%s\", %s",
+                   import_config_spoken_key(job, config, low_key), import_json_text(job, low),
+                   import_config_spoken_key(job, config, high_key), import_json_text(job, high)));
+}
+
+/* Of tokens there may be several ends alone. */
+static bool check_tokens(Job *job, const ImportConfig *config)
+{
+    bool ok = true;
+    for (const PublishedToken *token = published_tokens; token->key; token++) {
+        const JsonValue *id = json_member(config->json, token->key);
+        if (strcmp(token->key, published_ends.key) && id && id->kind == JV_LIST && id->n != 1)
+            ok = import_config_refuse(
+                job, config,
+                arena_printf(job->arena, "\"%s\" is a list: expected one id", token->key));
+    }
+    return ok;
+}
+
 /* Heads share the model's width evenly, unless each has one of its own, and share keys so, too. */
 static bool check_heads(Job *job, const ImportConfig *config)
 {
@@ -222,6 +291,7 @@ bool import_config_check(Job *job, const ImportConfig *config)
 {
     bool ok = true;
     for (const ImportRow *row = config->model->rows; row->key; row++)
-        ok = check_row(job, config, row) && ok;
-    return ok && check_scaling(job, config) && check_heads(job, config);
+        ok = check_row(job, config, row) && check_moved(job, config, row) && ok;
+    return ok && check_tokens(job, config) && check_scaling(job, config) &&
+           check_llama3(job, config) && check_heads(job, config);
 }

@@ -2,6 +2,7 @@
 #include "driver/exchange/import_labels.h"
 
 #include "base/map.h"
+#include "driver/exchange/import_json.h"
 
 #include <string.h>
 
@@ -79,6 +80,28 @@ bool import_labels_one(const JsonValue *all)
     return count && count->kind == JV_INTEGER && count->integer == 1;
 }
 
+/* A warning of what other keys say of the labels otherwise: transformers takes id2label, too. */
+static void tell_others(Job *job, const Source *config, const JsonValue *all,
+                        const TextList *labels)
+{
+    const JsonValue *count = json_member(all, "num_labels"), *ids = json_member(all, "label2id");
+    bool agree =
+        !ids || ids->kind == JV_NULL || (ids->kind == JV_OBJECT && ids->n == labels->count);
+    for (size_t i = 0; agree && ids && ids->kind == JV_OBJECT && i < ids->n; i++) {
+        const JsonValue *id = &ids->items[i];
+        agree = id->kind == JV_INTEGER && id->integer >= 0 &&
+                id->integer < (int64_t)labels->count &&
+                !strcmp(labels->data[id->integer], ids->keys[i]);
+    }
+    if (!agree)
+        diag_warning(&job->diags, (Loc){.source = config},
+                     "\"label2id\" names other labels than \"%s\", which is taken", key);
+    if (count && count->kind != JV_NULL && count->number != (double)labels->count)
+        diag_warning(&job->diags, (Loc){.source = config},
+                     "\"num_labels\" is %s, and \"%s\" has %lld, which are taken",
+                     import_json_text(job, count), key, (long long)labels->count);
+}
+
 bool import_labels_read(Job *job, const Source *config, const JsonValue *all, TextList *labels)
 {
     enum { UNSAID = 2, MOST = 1 << 20 };
@@ -87,8 +110,12 @@ bool import_labels_read(Job *job, const Source *config, const JsonValue *all, Te
         return refuse(job, config,
                       "it has one label, so that all words would have the same: labels of words "
                       "are two or more");
-    if (json && json->kind == JV_OBJECT && json->n)
-        return read_named(job, config, json, labels);
+    if (json && json->kind == JV_OBJECT && json->n) {
+        if (!read_named(job, config, json, labels))
+            return false;
+        tell_others(job, config, all, labels);
+        return true;
+    }
     if (json && json->kind != JV_NULL)
         return refuse(job, config, "expected an object with a label for each id");
     const JsonValue *count = json_member(all, "num_labels");

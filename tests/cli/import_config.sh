@@ -51,6 +51,8 @@ labels "{\"00\": \"a\", \"0\": \"x\", $five}" '"id2label": expected the ids 0 to
 labels '{"0": "one"}' '"id2label": it has one label, so that all words would have the same'
 labels '["a", "b"]' '"id2label": expected an object with a label for each id'
 labels "{\"0\": \"a\", $five, \"5\": \"f\"}" "'classifier.weight' is [[]5, 16[]], but"
+labels "{\"0\": \"a\", $five, \"5\": \"f\"}, \"label2id\": {\"a\": 1}" 'warning: "label2id" names other labels than "id2label"'
+labels "{\"0\": \"a\", $five, \"5\": \"f\"}, \"num_labels\": 7" 'warning: "num_labels" is 7, and "id2label" has 6, which'
 labels 'null, "num_labels": 1' '"id2label": it is absent, and "num_labels" is no number of labels from 2'
 
 # Tokens that a SentencePiece model lacks, with a gap between them.

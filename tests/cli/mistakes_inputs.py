@@ -47,6 +47,13 @@ folder("lists_kind", "minilm", tokenizer__json=None, vocab__txt="[UNK]\n[SEP]\n[
 folder("no_type", config__json={"model_type": "llama", "rope_scaling": {"factor": 3.0}})
 folder("no_factor", config__json={"model_type": "llama", "rope_scaling": {"type": "linear"}})
 folder("few_layers", config__json={"model_type": "gemma2", "num_hidden_layers": 2, "layer_types": ["sliding_attention"]})
+LLAMA3 = {"rope_type": "llama3", "factor": 8, "low_freq_factor": 4, "high_freq_factor": 1,
+          "original_max_position_embeddings": 8192}
+folder("moved", config__json={"model_type": "llama", "rope_theta": 10000, "rope_parameters": {"rope_theta": 5}})
+folder("low_above_high", config__json={"model_type": "llama", "rope_scaling": LLAMA3})
+folder("two_begins", config__json={"model_type": "llama", "bos_token_id": [1, 2]})
+folder("class_text", config__json={"model_type": "llama", "architectures": "LlamaForQuestionAnswering"})
+folder("added_old", "minilm", added_tokens__json={"<x>": "9"})
 with open("minilm/tokenizer.json") as file:
     cased = json.load(file)
 cased["normalizer"]["lowercase"] = False
