@@ -215,8 +215,8 @@ static const char *last_part(const char *key)
     return point ? point + 1 : key;
 }
 
-/* Whether two keys are one that moved: transformers' versions put rope_theta into other objects, and
- * call a type rope_type. */
+/* Whether two keys are one that moved: versions of transformers put rope_theta into other objects,
+ * and call a type rope_type. */
 static bool is_moved(const char *key, const char *other)
 {
     const char *a = last_part(key), *b = last_part(other);

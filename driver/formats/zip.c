@@ -60,7 +60,8 @@ static const unsigned char *find_end(const unsigned char *bytes, uint64_t size)
     return NULL;
 }
 
-/* The place of the directory, its bytes and entries. */
+/* The place of the directory, its bytes and entries. It ends where the record behind it begins: of
+ * two archives in one file neither is meant more. */
 static bool find_directory(const ZipReader *r, uint64_t *at, uint64_t *bytes, uint64_t *n)
 {
     const unsigned char *end = find_end(r->bytes, r->size);
@@ -70,7 +71,7 @@ static bool find_directory(const ZipReader *r, uint64_t *at, uint64_t *bytes, ui
     *n = number(end + 10, 2);
     *bytes = number(end + 12, 4);
     *at = number(end + 16, 4);
-    const uint64_t end_at = (uint64_t)(end - r->bytes);
+    uint64_t end_at = (uint64_t)(end - r->bytes);
     const unsigned char *locator = end_at >= LOCATOR_BYTES ? end - LOCATOR_BYTES : NULL;
     if (locator && has_mark(locator, 6, 7)) {
         const uint64_t at64 = number(locator + 8, 8);
@@ -80,11 +81,16 @@ static bool find_directory(const ZipReader *r, uint64_t *at, uint64_t *bytes, ui
         *n = number(r->bytes + at64 + 32, 8);
         *bytes = number(r->bytes + at64 + 40, 8);
         *at = number(r->bytes + at64 + 48, 8);
+        end_at = at64;
     }
-    return (*at <= r->size && *bytes <= r->size - *at && *n <= MOST_ENTRIES) ||
-           zip_refuse(
-               r->zip, NULL,
-               "the archive's directory lies outside the file, which is cut off or damaged" FETCH_AGAIN);
+    if (*at > r->size || *bytes > r->size - *at || *n > MOST_ENTRIES)
+        return zip_refuse(
+            r->zip, NULL,
+            "the archive's directory lies outside the file, which is cut off or damaged" FETCH_AGAIN);
+    return *at + *bytes == end_at ||
+           zip_refuse(r->zip, NULL,
+                      "the archive's directory is not at its end: it is damaged, or several are in "
+                      "one file" FETCH_AGAIN);
 }
 
 /* Sizes and place that are too large for the header are in an extra field, those alone. */
@@ -191,6 +197,10 @@ ZipArchive *zip_parse(Diagnostics *diags, Arena *arena, const char *path, const 
     for (uint64_t i = 0; i < n; i++)
         if (!read_file(&r, &next, end))
             return NULL;
+    if (next != end) {
+        zip_refuse(zip, NULL, "the archive's directory has more files than it counts" FETCH_AGAIN);
+        return NULL;
+    }
     return arena_failed(arena) ? NULL : zip;
 }
 

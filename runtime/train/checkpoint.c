@@ -129,9 +129,9 @@ static const JsonField state_fields[] = {
     ROW(batch,       INTEGER,  NEEDED,   FROM_0),
     ROW(seed,        UNSIGNED, NEEDED),
     ROW(best,        EXACT,    NEEDED),
-    ROW(best_step,   INTEGER,  NEEDED,   ANY_SIGN),
+    ROW(best_step,   INTEGER,  NEEDED,   FROM_0),
     ROW(horizon,     INTEGER,  NEEDED,   ANY_SIGN),
-    ROW(bad,         INTEGER,  NEEDED,   ANY_SIGN),
+    ROW(bad,         INTEGER,  NEEDED,   FROM_0),
     ROW(config,      UNSIGNED, NEEDED),
     ROW(warmup,      INTEGER,  OPTIONAL, ANY_SIGN), /* of a shortened warm-up */
     ROW(window,      INTEGER,  OPTIONAL, FROM_0),   /* of prepared data */
@@ -201,8 +201,16 @@ static bool checkpoint_read_meta(const StFile *file, const JsonRecord *kind, voi
 static bool read_state(const StFile *file, TrainState *state, Diagnostics *diags)
 {
     *state = (TrainState){0};
-    return checkpoint_read_meta(file, &state_record, state, diags) &&
-           checkpoint_read_meta(file, &judged_record, state, diags);
+    if (!checkpoint_read_meta(file, &state_record, state, diags) ||
+        !checkpoint_read_meta(file, &judged_record, state, diags))
+        return false;
+    const bool ok = !isnan(state->best) && state->best_step <= state->step;
+    if (!ok)
+        diag_error(diags, (Loc){0},
+                   "%s: not a checkpoint of a training, or damaged: its best step is %" PRId64
+                   " (%g) of %" PRId64,
+                   file->path, state->best_step, state->best, state->step);
+    return ok;
 }
 
 /* ---- writing ---- */

@@ -170,6 +170,12 @@ def cut(data, entry, end):
     struct.pack_into("<II", data, entry + 20, 4000, 4000)
 
 
+def twice(data, entry, end):
+    data[:0] = bytes(data)
+
+
+patched("twice", twice)
+patched("uncounted", lambda data, entry, end: struct.pack_into("<HH", data, end + 8, 0, 0))
 patched("extra", extra_64)
 patched("cut", cut)
 

@@ -82,9 +82,9 @@ static const TfcView sum_views[] = {
 static const int32_t past[] = {P};
 /* clang-format off */
 static const TfcStep steps[] = {
-    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "pack", {.kernel = {0, 2, 1, 0, 0, WORDS, ONE, pack_views, NULL, NULL, 0}}},
-    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "read", {.kernel = {1, 3, 2, 1, 0, TOKENS, ONE, read_views, past, NULL, 0}}},
-    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "sum", {.kernel = {2, 3, 1, 1, 0, TOKENS, ONE, sum_views, past, NULL, 0}}},
+    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "pack", {.kernel = {0, 2, 1, 0, 0, WORDS, ONE, pack_views, NULL, NULL, 0, false}}},
+    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "read", {.kernel = {1, 3, 2, 1, 0, TOKENS, ONE, read_views, past, NULL, 0, false}}},
+    {TFC_STEP_KERNEL, TFC_ROWS_NONE, "sum", {.kernel = {2, 3, 1, 1, 0, TOKENS, ONE, sum_views, past, NULL, 0, false}}},
 };
 /* clang-format on */
 static const TfcBuffer buffers[N_BUFFERS] = {

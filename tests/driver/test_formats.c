@@ -26,7 +26,7 @@ static const Case cases[] = {
     {"w", BYTES("\x02\0\0\0\0\0\0\0{}"), "a safetensors file"},
     {"w.safetensors", BYTES("\1\2"), "a safetensors file"},
     {"w", BYTES("PK\3\4...."), "an archive, of PyTorch or zip, that is cut off or damaged"},
-    {"w", BYTES("PK\3\4PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), "a zip archive"},
+    {"w", BYTES("PK\3\4PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\4\0\0\0\0\0"), "a zip archive"},
     {"w", BYTES("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."),
      "a PyTorch archive of before PyTorch 1.6"},
     {"w", BYTES("\x80\4\x95...."), "a pickle of Python"},
