@@ -42,7 +42,7 @@ bool report_survey(Job *job, const RunReport *report, RunView *view)
         return true;
     for (size_t i = 0; i < report->record.texts.count; i++) {
         const RunText *text = &report->record.texts.data[i];
-        if (!file_exists(text->file))
+        if (!file_exists(text->file) || (report->is_other && report->is_other[i]))
             return true;
         bytes += text->bytes;
     }

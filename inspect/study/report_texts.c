@@ -1,7 +1,9 @@
 /* What a run was trained on, and its validation text, as a report reads them. */
 #include "inspect/study/report.h"
 
+#include "base/byte_source.h"
 #include "base/file.h"
+#include "base/sha256.h"
 
 #include <string.h>
 
@@ -14,10 +16,57 @@ bool report_read(Job *job, const char *path, RunReport *report)
     return runlog_read(&job->diags, job->arena, job_reach(job, path), &report->log);
 }
 
+/* ---- which files ---- */
+
+static void add_to_sum(void *sha, const void *bytes, size_t n) { sha256_add(sha, bytes, n); }
+
+/* Whether the file, or what it has unpacked, is the recorded one. */
+static bool is_recorded(const RunText *text)
+{
+    ByteSource source;
+    Sha256 whole, unpacked;
+    char file[2 * SHA256_BYTES + 1], bytes[2 * SHA256_BYTES + 1];
+    if (!text->sha256 || !file_is_regular(text->file) || !byte_source_open(&source, text->file))
+        return false;
+    sha256_init(&whole);
+    sha256_init(&unpacked);
+    source.observe = add_to_sum;
+    source.context = &whole;
+    byte_source_unpack(&source);
+    while (byte_source_more(&source, BYTE_BLOCK)) {
+        sha256_add(&unpacked, source.data, source.length);
+        byte_source_pass(&source, source.length);
+    }
+    byte_source_close(&source);
+    sha256_finish_text(&whole, file);
+    sha256_finish_text(&unpacked, bytes);
+    return !strcmp(file, text->sha256) || !strcmp(bytes, text->sha256);
+}
+
+void report_check_texts(Job *job, RunReport *report, RunView *view)
+{
+    report->is_other = ARENA_ARRAY(job->arena, bool, report->record.texts.count + 1);
+    for (size_t i = 0; i < report->record.texts.count; i++) {
+        const RunText *text = &report->record.texts.data[i];
+        report->is_other[i] = !job->allows_outside && file_exists(text->file) && !is_recorded(text);
+        if (report->is_other[i])
+            vec_push(job->arena, view->notes,
+                     arena_printf(job->arena,
+                                  "%s is not the file that run.json tells of, so nothing of it is "
+                                  "shown (--allow-outside shows it).",
+                                  text->file));
+    }
+}
+
+static bool is_read(const RunReport *report, size_t i)
+{
+    return !report->is_other || !report->is_other[i];
+}
+
 static const RunText *find_text(const RunReport *report, const char *option)
 {
     for (size_t i = 0; i < report->record.texts.count; i++)
-        if (!strcmp(report->record.texts.data[i].option, option))
+        if (is_read(report, i) && !strcmp(report->record.texts.data[i].option, option))
             return &report->record.texts.data[i];
     return NULL;
 }
@@ -44,8 +93,8 @@ TextFiles report_files(Job *job, const RunReport *report, const char *prefix)
     size_t length = strlen(prefix);
     for (size_t i = 0; i < report->record.texts.count; i++) {
         const RunText *text = &report->record.texts.data[i];
-        for (size_t k = 0;
-             k < sizeof lists / sizeof lists[0] && !strncmp(text->option, prefix, length); k++)
+        const bool is_of = is_read(report, i) && !strncmp(text->option, prefix, length);
+        for (size_t k = 0; k < sizeof lists / sizeof lists[0] && is_of; k++)
             if (!strcmp(text->option + length, lists[k].name))
                 vec_push(job->arena, *lists[k].list, text->file);
     }
@@ -125,6 +174,7 @@ static bool read_train(Job *job, RunReport *report, int64_t limit, RunView *view
 
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view)
 {
+    report_check_texts(job, report, view);
     if (report->is_table)
         return true;
     if (!read_valid(job, report, line_limit, view))
