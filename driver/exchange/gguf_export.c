@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "driver/exchange/gguf_keys.h"
+#include "driver/exchange/gguf_probe.h"
 #include "driver/exchange/gguf_sentences.h"
 #include "driver/exchange/gguf_tokenizer.h"
 #include "driver/exchange/import_config.h"
@@ -533,8 +534,8 @@ bool gguf_export(Job *job, const char *run, const char *files, const Model *mode
         begin_export(&x, model, what) ? import_config_size(job, &x.config, "vocab_size") : -1;
     bool ok = vocab >= 0 && put_config(&x) &&
               gguf_put_tokenizer(job, x.folder, &x.config, file_name(x.run), vocab, &x.writer) &&
-              put_tokens(&x) && weights_collect(job, model, store, what, &x.weights) &&
-              name_tensors(&x);
+              put_tokens(&x) && gguf_probe_tokenizer(job, x.folder, &x.config, &x.writer, path) &&
+              weights_collect(job, model, store, what, &x.weights) && name_tensors(&x);
     if (ok)
         ok = gguf_write(&job->diags, path, &x.writer, x.tensors, x.types, x.n);
     else

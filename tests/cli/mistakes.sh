@@ -264,6 +264,9 @@ END
 python3 "$root/tests/cli/mistakes_inputs.py"
 "$tfc" import "$root/tests/fixtures/beyond_rows" -o beyond 2>err.txt || fail "$(cat err.txt)"
 "$tfc" import cased -o capitals 2>err.txt || fail "$(cat err.txt)"
+for folder in hanzi frameless uncut short_words; do
+    "$tfc" import $folder -o $folder.run 2>err.txt || fail "$(cat err.txt)"
+done
 printf 'model one\ndim B\ninput x : float[B, 4]\nparam w : [1, 4]\noutput y = x * w\n' >one.tfg
 printf 'model spare\ndim B, S\ninput t : token[B, S~]\nparam e : [30, 4]\nparam unused : [3]\noutput x = mean(e[t], 1)\n' >spare.tfg
 sed 's/^output //; s/load([^)]*)/zeros/' loads.tfg >headless.tfg

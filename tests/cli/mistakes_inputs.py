@@ -58,6 +58,12 @@ with open("minilm/tokenizer.json") as file:
     cased = json.load(file)
 cased["normalizer"]["lowercase"] = False
 folder("cased", "minilm", tokenizer__json=cased)
+cased["normalizer"].update(lowercase=True, handle_chinese_chars=False)
+folder("hanzi", "minilm", tokenizer__json=cased)
+cased["normalizer"].update(handle_chinese_chars=True)
+folder("frameless", "minilm", tokenizer__json={**cased, "post_processor": None})
+folder("uncut", "minilm", tokenizer__json={**cased, "pre_tokenizer": None})
+folder("short_words", "minilm", tokenizer__json={**cased, "model": {**cased["model"], "max_input_chars_per_word": 3}})
 
 # ---- Marian's folders ----------------------------------------------------------------
 

@@ -43,14 +43,14 @@ assert abs(bleu - want["bleu"]) < 0.06 and abs(exact - 100 * want["accuracy"]) <
 assert abs(loss - want["loss"]) < 0.0006, (loss, want)
 END
 # A text that is not the recorded one is named, and nothing of it is shown: a stranger's run.json may name any file.
-cp -r run named
+cp -r run others
 yes "a secret line" | head -n 100 >private.txt
-sed -i "s#$PWD/short\.[a-z]*#$PWD/private.txt#" named/run.json
-"$tfc" report named -o named.html 2>err || fail "$(cat err)"
-! grep -q secret named.html || fail "a report shows lines of another file"
-shows named.html "private.txt is not the file that run.json tells of"
-"$tfc" report named --allow-outside -o named.html 2>err || fail "$(cat err)"
-grep -q secret named.html || fail "--allow-outside shows nothing"
+sed -i "s#$PWD/short\.[a-z]*#$PWD/private.txt#" others/run.json
+"$tfc" report others -o others.html 2>err || fail "$(cat err)"
+! grep -q secret others.html || fail "a report shows lines of another file"
+shows others.html "private.txt is not the file that run.json tells of"
+"$tfc" report others --allow-outside -o others.html 2>err || fail "$(cat err)"
+grep -q secret others.html || fail "--allow-outside shows nothing"
 # Numbers near the largest, whose range is infinite, are not drawn.
 cp -r run huge
 for number in 1.7e308 -1.7e308 1.2e308; do
