@@ -8,9 +8,11 @@
 #include "driver/session/about.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const Command *const commands[] = {
 #define COMMAND(name) &command_##name,
@@ -100,8 +102,19 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* Descriptors of closed streams get files that can only be used the other way, so that reading or
+ * writing fails: else the next file that is opened would take their numbers, and their data. */
+static void hold_closed_streams(void)
+{
+    static const int flags[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd]) != fd)
+            _exit(EXIT_INPUT);
+}
+
 int main(int argc, char **argv)
 {
+    hold_closed_streams();
     cli_end_early();
     memory_need(printing_guard());
     unanswered_keep();

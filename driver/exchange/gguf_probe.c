@@ -1,5 +1,5 @@
-/* A tokenizer beside what a GGUF keeps of it: a GGUF names kinds of tokenizers, whose steps llama.cpp
- * knows, and has no place for others. */
+/* A tokenizer beside what a GGUF keeps of it: a GGUF names kinds of tokenizers, whose steps are
+ * known by name, and has no place for others. */
 #include "driver/exchange/gguf_probe.h"
 
 #include "base/file.h"
@@ -147,7 +147,8 @@ static bool probe_frame(const Probe *p, const ImportConfig *config, const char *
                            p->folder);
 }
 
-static bool compare(Probe *p, const ImportConfig *config, const char *made, const GgufWriter *writer)
+static bool compare(Probe *p, const ImportConfig *config, const char *made,
+                    const GgufWriter *writer)
 {
     GgufWriter copy = {.n = writer->n};
     ImportConfig read;
@@ -155,8 +156,7 @@ static bool compare(Probe *p, const ImportConfig *config, const char *made, cons
     Job quiet = job_quiet(p->job, p->job->arena);
     text_put(&copy.values, writer->values.data, writer->values.length);
     if (!gguf_write(&quiet.diags, file, &copy, NULL, NULL, 0) ||
-        !import_gguf(&quiet, file, made, &quant) ||
-        !import_config_read(&quiet, made, NULL, &read))
+        !import_gguf(&quiet, file, made, &quant) || !import_config_read(&quiet, made, NULL, &read))
         return true; /* import says why not, of a whole file */
     p->is = import_tokenizer(&quiet, p->folder, p->folder, config);
     p->read = import_tokenizer(&quiet, made, made, &read);

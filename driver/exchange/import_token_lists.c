@@ -187,6 +187,22 @@ static bool setting_is(const TokenLists *t, const char *key, bool usual)
 
 /* ---- lines ---- */
 
+/* A list of tokens as text. NULL after an error. */
+static const Source *read_list(const TokenLists *t, const char *name)
+{
+    const Source *file =
+        job_read(t->job, t->folder, file_in(t->job->arena, t->folder, name), LARGEST_FILE);
+    size_t at = 0, n = 1;
+    while (file && n && at < file->length) {
+        n = file->text[at] ? utf8_length(file->text + at, file->length - at) : 0;
+        at += n;
+    }
+    if (!file || n)
+        return file;
+    job_error(t->job, "%s: byte %zu is not UTF-8 text: the list is damaged", file->path, at);
+    return NULL;
+}
+
 /* The lines of a file, without their ends. */
 static TokenTexts cut_lines(Job *job, const Source *file)
 {
@@ -216,8 +232,7 @@ static void put_words_vocab(const TokenLists *t, const TokenTexts *lines, JsonWr
 
 static bool put_words(TokenLists *t, const TokenClass *is, JsonWriter *json)
 {
-    const Source *file =
-        job_read(t->job, t->folder, file_in(t->job->arena, t->folder, words_file), LARGEST_FILE);
+    const Source *file = read_list(t, words_file);
     if (!file)
         return false;
     const TokenTexts lines = cut_lines(t->job, file);
@@ -249,10 +264,10 @@ static bool put_words(TokenLists *t, const TokenClass *is, JsonWriter *json)
 
 /* ---- bytes: GPT-2's ---- */
 
-static bool put_merges(const TokenLists *t, JsonWriter *json)
+static bool put_merges(const TokenLists *t, int64_t n_tokens, JsonWriter *json)
 {
-    const Source *file =
-        job_read(t->job, t->folder, file_in(t->job->arena, t->folder, merges_file), LARGEST_FILE);
+    enum { BYTES = 256 };
+    const Source *file = read_list(t, merges_file);
     if (!file)
         return false;
     const TokenTexts lines = cut_lines(t->job, file);
@@ -261,6 +276,12 @@ static bool put_merges(const TokenLists *t, JsonWriter *json)
         if (*lines.data[i] && (i || strncmp(lines.data[i], "#version", strlen("#version")) != 0))
             json_put_text(json, NULL, lines.data[i]);
     json_close(json, ']');
+    const int64_t own = n_tokens - (int64_t)t->added.count - BYTES;
+    if ((int64_t)lines.count < own / 2)
+        diag_warning(&t->job->diags, (Loc){.source = file},
+                     "it has %lld merges, and %s %lld tokens, most of which no merge makes: is it "
+                     "whole?",
+                     (long long)lines.count, vocab_file, (long long)n_tokens);
     return true;
 }
 
@@ -294,7 +315,7 @@ static bool put_cut_bytes(TokenLists *t, const TokenClass *is, JsonWriter *json)
     for (size_t i = 0; i < vocab->n; i++)
         json_put_integer(json, vocab->keys[i], vocab->items[i].integer);
     json_close(json, '}');
-    const bool ok = put_merges(t, json);
+    const bool ok = put_merges(t, (int64_t)vocab->n, json);
     json_close(json, '}');
     return ok;
 }

@@ -161,6 +161,59 @@ static void tell_others(Job *job, const Vocabulary *vocab, const AddedTokens *ad
     }
 }
 
+/* ---- settings beside a tokenizer.json ---- */
+
+/* The object of this type in a step of a tokenizer.json, or in a sequence of steps; NULL: none. */
+static const JsonValue *find_step(const JsonValue *step, const char *type, const char *sequence)
+{
+    const char *is = step && step->kind == JV_OBJECT ? json_member_text(step, "type") : NULL;
+    const JsonValue *list = is && !strcmp(is, "Sequence") ? json_member(step, sequence) : NULL;
+    if (is && !strcmp(is, type))
+        return step;
+    for (size_t i = 0; list && list->kind == JV_LIST && i < list->n; i++)
+        if (find_step(&list->items[i], type, sequence))
+            return find_step(&list->items[i], type, sequence);
+    return NULL;
+}
+
+/* A warning of flags of tokenizer_config.json that are others than tokenizer.json's, whose steps
+ * transformers makes anew by them. */
+static void tell_settings(Job *job, const char *folder, const Vocabulary *vocab,
+                          const JsonValue *settings)
+{
+    static const struct {
+        const char *key, *step, *type, *sequence, *member;
+    } flags[] = {
+        {"do_lower_case", "normalizer", "BertNormalizer", "normalizers", "lowercase"},
+        {"strip_accents", "normalizer", "BertNormalizer", "normalizers", "strip_accents"},
+        {"tokenize_chinese_chars", "normalizer", "BertNormalizer", "normalizers",
+         "handle_chinese_chars"},
+        {"add_prefix_space", "pre_tokenizer", "ByteLevel", "pretokenizers", "add_prefix_space"},
+        {"add_prefix_space", "pre_tokenizer", "Metaspace", "pretokenizers", "add_prefix_space"},
+    };
+    size_t length;
+    const char *problem, *bytes = vocab_bytes(vocab, &length);
+    const JsonValue *json = settings && vocab_kind(vocab) == VOCAB_JSON
+                                ? json_read(job->arena, bytes, length, &problem)
+                                : NULL;
+    for (size_t i = 0; json && i < sizeof flags / sizeof *flags; i++) {
+        const JsonValue *step = find_step(json_member(json, flags[i].step), flags[i].type,
+                                          flags[i].sequence),
+                        *is = step ? json_member(step, flags[i].member) : NULL,
+                        *said = json_member(settings, flags[i].key);
+        if (is && is->kind == JV_NULL) /* accents are stripped from small letters */
+            is = json_member(step, "lowercase");
+        const bool are_flags = is && said && (is->kind == JV_TRUE || is->kind == JV_FALSE) &&
+                               (said->kind == JV_TRUE || said->kind == JV_FALSE);
+        if (are_flags && is->kind != said->kind)
+            diag_warning(&job->diags, (Loc){0},
+                         "%s/" TOKENIZER_SETTINGS ": \"%s\" is %s, and tokenizer.json's \"%s\" is "
+                         "%s: tokenizer.json is taken; transformers may take the other",
+                         folder, flags[i].key, import_json_text(job, said), flags[i].member,
+                         import_json_text(job, is));
+    }
+}
+
 /* ---- rows ---- */
 
 /* The file with the number of rows in it. NULL: there is no memory. */
@@ -253,5 +306,7 @@ Vocabulary *import_tokenizer(Job *job, const char *folder, const char *source,
         vocab = add_tokens(job, path, vocab, &added);
     if (vocab)
         tell_others(job, vocab, &added);
+    if (vocab && path)
+        tell_settings(job, folder, vocab, settings);
     return vocab ? limit_rows(job, path ? path : source, config, vocab) : NULL;
 }

@@ -320,6 +320,9 @@ grep -q "'green'" out.txt || fail "a missing word: $(cat out.txt)"
 printf 'a b\n\377\n' >odd.txt
 "$tfc" score run --source odd.txt --target odd.txt --keep-going --token-scores >out.txt 2>/dev/null || fail "score"
 [ "$(tail -n 1 out.txt)" = '{"line": 1, "log_probability": null}' ] || fail "score: $(cat out.txt)"
+# A closed stream is not the next file that is opened.
+refuses 1 "<standard input>: error: Bad file descriptor" sh -c '"$0" translate run <&-' "$tfc"
+refuses 1 "cannot write the results: Bad file descriptor" sh -c '"$0" info run >&-' "$tfc"
 # On a terminal translate says what it waits for.
 cat >terminal.py <<'P'
 import os, pty, sys

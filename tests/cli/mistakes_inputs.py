@@ -58,6 +58,8 @@ with open("minilm/tokenizer.json") as file:
     cased = json.load(file)
 cased["normalizer"]["lowercase"] = False
 folder("cased", "minilm", tokenizer__json=cased)
+folder("flags", "minilm", tokenizer_config__json={"do_lower_case": False, "strip_accents": False})
+folder("nul_list", "minilm", tokenizer__json=None, vocab__txt="[UNK]\n[SEP]\n[PAD]\n[CLS]\n[MASK]\na\0b\n")
 cased["normalizer"].update(lowercase=True, handle_chinese_chars=False)
 folder("hanzi", "minilm", tokenizer__json=cased)
 cased["normalizer"].update(handle_chinese_chars=True)

@@ -88,12 +88,12 @@ static const TfcStep steps[] = {
 };
 /* clang-format on */
 static const TfcBuffer buffers[N_BUFFERS] = {
-    [B_TOKENS] = {TFC_BUFFER_INPUT, TFC_I32, TOKENS, 0, 1, 1},
-    [B_WEIGHT] = {TFC_BUFFER_TENSOR, TFC_F32, WORDS, 0, 0, 0},
-    [B_PACKED] = {TFC_BUFFER_KEPT, TFC_F32, WORDS, 0, 0, 3},
-    [B_CACHE] = {TFC_BUFFER_TENSOR, TFC_F32, CACHED, 1, 1, 1},
-    [B_PLACES] = {TFC_BUFFER_SLAB, TFC_F32, PLACES, 0, 1, 2},
-    [B_LOGITS] = {TFC_BUFFER_OUTPUT, TFC_F32, LOGITS, 0, 2, 3},
+    [B_TOKENS] = {TFC_BUFFER_INPUT, TFC_I32, TOKENS, 0, 1, 1, 0},
+    [B_WEIGHT] = {TFC_BUFFER_TENSOR, TFC_F32, WORDS, 0, 0, 0, 0},
+    [B_PACKED] = {TFC_BUFFER_KEPT, TFC_F32, WORDS, 0, 0, 3, 0},
+    [B_CACHE] = {TFC_BUFFER_TENSOR, TFC_F32, CACHED, 1, 1, 1, 0},
+    [B_PLACES] = {TFC_BUFFER_SLAB, TFC_F32, PLACES, 0, 1, 2, 0},
+    [B_LOGITS] = {TFC_BUFFER_OUTPUT, TFC_F32, LOGITS, 0, 2, 3, 0},
 };
 static const TfcKernel kernels[] = {pack_kernel, read_kernel, sum_kernel};
 static const TfcProgramDim dims[N_DIMS] = {
