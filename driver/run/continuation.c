@@ -1,4 +1,5 @@
 /* A language model goes on with texts. */
+#define _GNU_SOURCE /* memmem */
 #include "driver/run/continuation.h"
 
 #include "base/arena.h"
@@ -20,16 +21,23 @@ static void put_prompt(const Vocabulary *vocab, const Continuation *text, Text *
     continuation_put(vocab, &(Ids){.data = text->ids.data, .count = text->prompt}, prompt);
 }
 
-/* The length of a text up to the first of the stops after its prompt. *behind: the prompt's bytes,
- * 0 if the text does not begin with it. */
-static size_t find_end(const char *all, const Text *prompt, const TextList *stops, size_t *behind)
+/* The prompt's bytes at the beginning of a text; 0 if the text does not begin with it. */
+static size_t find_behind(const Text *all, const Text *prompt)
 {
-    *behind = prompt->length && !strncmp(all, prompt->data, prompt->length) ? prompt->length : 0;
-    size_t end = strlen(all);
-    for (size_t i = 0; stops && i < stops->count; i++) {
-        const char *found = strstr(all + *behind, stops->data[i]);
-        if (found && (size_t)(found - all) < end)
-            end = (size_t)(found - all);
+    const bool begins = prompt->length && prompt->length <= all->length &&
+                        !memcmp(all->data, prompt->data, prompt->length);
+    return begins ? prompt->length : 0;
+}
+
+/* The length of a text up to the first of the stops that begins at byte `from` or behind. */
+static size_t find_end(const Text *all, size_t from, const TextList *stops)
+{
+    size_t end = all->length;
+    for (size_t i = 0; all->data && stops && i < stops->count; i++) {
+        const char *found =
+            memmem(all->data + from, all->length - from, stops->data[i], strlen(stops->data[i]));
+        if (found && (size_t)(found - all->data) < end)
+            end = (size_t)(found - all->data);
     }
     return end;
 }
@@ -37,16 +45,13 @@ static size_t find_end(const char *all, const Text *prompt, const TextList *stop
 size_t continuation_text(const Vocabulary *vocab, const Continuation *text, const TextList *stops,
                          Text *out)
 {
-    size_t from = out->length, behind;
-    Text prompt = {0};
-    continuation_put(vocab, &text->ids, out);
+    Text all = {0}, prompt = {0};
+    continuation_put(vocab, &text->ids, &all);
     put_prompt(vocab, text, &prompt);
-    const size_t end = find_end(out->data ? out->data + from : "", &prompt, stops, &behind);
+    const size_t behind = find_behind(&all, &prompt);
+    text_put(out, all.data ? all.data : "", find_end(&all, behind, stops));
     text_free(&prompt);
-    if (out->data) {
-        out->length = from + end;
-        out->data[out->length] = 0;
-    }
+    text_free(&all);
     return behind;
 }
 
@@ -70,10 +75,12 @@ bool continuation_fits(const Inference *inference, const DecodeSettings *setting
 
 /* ---- watching ---- */
 
-/* WatchedText: a text with the ids of the part that is under way, and the text of its prompt. */
+/* WatchedText: a text with the ids of the part that is under way, and the text of its prompt, of
+ * which `behind` bytes are the text's beginning. */
 typedef struct WatchedText {
     GrowingText grown;
     Text prompt;
+    size_t behind;
 } WatchedText;
 
 typedef struct Watched {
@@ -113,6 +120,33 @@ static void tell_grown(Watched *w, const Text *text, bool is_whole)
     w->told = sure;
 }
 
+/* The bytes of the longest stop. */
+static size_t longest_stop(const TextList *stops)
+{
+    size_t longest = 0;
+    for (size_t i = 0; stops && i < stops->count; i++) {
+        const size_t n = strlen(stops->data[i]);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+/* Adds a token; the text's length up to a stop. No stop lay in the text before, and a stop that is
+ * new ends in what the token changed: only that is searched, so a token costs as much at the end of
+ * a long text as at its beginning. */
+static size_t push_watched(const Watched *w, WatchedText *come, int32_t token)
+{
+    GrowingText *grown = &come->grown;
+    size_t same = grown->settled;
+    growing_text_push(w->vocab, grown, token);
+    same = grown->settled < same ? grown->settled : same;
+    if (same < come->prompt.length)
+        come->behind = find_behind(&grown->text, &come->prompt);
+    const size_t longest = longest_stop(w->watch->stops),
+                 first = same > longest ? same - longest : 0;
+    return find_end(&grown->text, first > come->behind ? first : come->behind, w->watch->stops);
+}
+
 /* Whether the text goes on behind its new token. */
 static bool watch_token(void *context, int64_t number, int32_t token)
 {
@@ -123,10 +157,9 @@ static bool watch_token(void *context, int64_t number, int32_t token)
     if (i == w->n)
         return true;
     WatchedText *come = &w->come[i];
-    growing_text_push(w->vocab, &come->grown, token);
+    const size_t length = push_watched(w, come, token);
     Text cut = come->grown.text;
-    size_t behind;
-    cut.length = find_end(cut.data ? cut.data : "", &come->prompt, w->watch->stops, &behind);
+    cut.length = length;
     w->texts[i].ended = cut.length < come->grown.text.length;
     tell_grown(w, &cut, w->texts[i].ended);
     return !w->texts[i].ended;
