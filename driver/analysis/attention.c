@@ -5,18 +5,10 @@
 
 #include <string.h>
 
-/* [before] ids [after], where the brackets are ids or -1 for none. */
-static int32_t *framed(Arena *arena, int32_t before, const int32_t *ids, int64_t n, int32_t after,
-                       int64_t *count)
+static int32_t *framed(Arena *arena, TextEnds ends, const int32_t *ids, int64_t n, int64_t *count)
 {
     int32_t *all = ARENA_ARRAY(arena, int32_t, n + 2);
-    *count = 0;
-    if (before >= 0)
-        all[(*count)++] = before;
-    for (int64_t i = 0; i < n; i++)
-        all[(*count)++] = ids[i];
-    if (after >= 0)
-        all[(*count)++] = after;
+    *count = text_ends_put(ends, ids, n, all);
     return all;
 }
 
@@ -24,21 +16,18 @@ static FramedPair framed_pair(const Inference *inference, const Corpus *corpus, 
                               const int32_t *ids, int64_t n, Arena *arena)
 {
     const TokenRules *rules = vocab_rules(inference->vocab);
-    const TextEnds frame = corpus_target_ends(corpus);
-    int32_t last = frame.after >= 0  ? frame.after
-                   : rules->end >= 0 ? rules->end
-                                     : rules->text.start;
+    TextEnds ends = corpus_target_ends(corpus);
     FramedPair pair = {0};
-    int64_t n_next, from = frame.before < 0 && n > 0;
-    if (inference->ports.source) {
-        TextEnds around = corpus_source_ends(corpus, row);
-        pair.source =
-            framed(arena, around.before, corpus->source.ids.data + corpus->source.start[row],
-                   rows_length(&corpus->source, row), around.after, &pair.n_source);
-    }
+    if (ends.after < 0)
+        ends.after = rules->end >= 0 ? rules->end : rules->text.start;
+    if (inference->ports.source)
+        pair.source = framed(arena, corpus_source_ends(corpus, row),
+                             corpus->source.ids.data + corpus->source.start[row],
+                             rows_length(&corpus->source, row), &pair.n_source);
     if (inference->ports.target) {
-        pair.fed = framed(arena, frame.before, ids, n, -1, &pair.n_target);
-        pair.next = framed(arena, -1, ids + from, n - from, last, &n_next);
+        pair.fed = framed(arena, ends, ids, n, &pair.n_target);
+        pair.next = pair.fed + 1;
+        pair.n_target--; /* the last is not fed */
     }
     return pair;
 }

@@ -45,13 +45,7 @@ static void fill_values(const Corpus *corpus, int k, const BatchItem *items, Bat
         const int64_t row = items[i].row, n = rows_length(rows, row);
         const TextEnds ends =
             k == SIDE_SOURCE ? corpus_source_ends(corpus, row) : (TextEnds){-1, -1};
-        if (ends.before >= 0)
-            *out++ = ends.before;
-        if (n)
-            memcpy(out, rows->ids.data + rows->start[row], (size_t)n * sizeof *out);
-        out += n;
-        if (ends.after >= 0)
-            *out++ = ends.after;
+        out += text_ends_put(ends, rows->ids.data + rows->start[row], n, out);
     }
 }
 

@@ -57,25 +57,6 @@ static PairSide target_side(const TfcLoaded *loaded, const TfcTranslation *t, co
                       .own = n - begins};
 }
 
-static bool put_tokens(const PairSide *side, const char *key, Arena *arena, JsonWriter *json)
-{
-    bool ok = true;
-    json_open(json, key, '[');
-    for (int64_t i = 0; ok && i < side->n; i++) {
-        size_t length;
-        const char *piece = tokenizer_piece(side->tokenizer, side->ids[i], &length);
-        char *copy = ARENA_ARRAY(arena, char, length + 1);
-        ok = copy != NULL;
-        if (ok) {
-            memcpy(copy, piece, length);
-            copy[length] = '\0';
-            json_put_text(json, NULL, copy);
-        }
-    }
-    json_close(json, ']');
-    return ok;
-}
-
 static bool put_words(const PairSide *side, const char *key, Arena *arena, JsonWriter *json)
 {
     int64_t *words = ARENA_ARRAY(arena, int64_t, side->own + 1), n_words;
@@ -97,10 +78,8 @@ static int32_t *frame_target(const TfcModel *model, const TfcResult *result, Are
     int32_t *ids = ARENA_ARRAY(arena, int32_t, result->n + 2);
     if (!ids)
         return NULL;
-    ids[0] = (int32_t)model->bos;
-    if (result->n)
-        memcpy(ids + 1, result->ids, (size_t)result->n * sizeof *ids);
-    ids[result->n + 1] = (int32_t)model->eos;
+    text_ends_put((TextEnds){(int32_t)model->bos, (int32_t)model->eos}, result->ids, result->n,
+                  ids);
     return ids;
 }
 
@@ -117,8 +96,8 @@ static int put_attention(const TfcLoaded *loaded, TfcSessionHandle *session, con
         return status;
     PairSide source = source_side(loaded, text, t), target = target_side(loaded, t, framed);
     json_open(json, "attention", '{');
-    bool ok = put_tokens(&source, "source", arena, json) &&
-              put_tokens(&target, "target", arena, json) &&
+    bool ok = script_put_tokens(source.tokenizer, "source", source.ids, source.n, arena, json) &&
+              script_put_tokens(target.tokenizer, "target", target.ids, target.n, arena, json) &&
               put_words(&source, "source_words", arena, json) &&
               put_words(&target, "target_words", arena, json);
     json_put_rows(json, "weights", weights, target.n, source.n, ALIGNMENT_DECIMALS);

@@ -13,21 +13,15 @@
 
 #include <string.h>
 
-/* The piece of a token as a string; NULL: out of memory. */
-static const char *token_string(const Tokenizer *tokenizer, int32_t id, Arena *arena)
-{
-    size_t length;
-    const char *piece = tokenizer_piece(tokenizer, id, &length);
-    return arena_strndup(arena, piece, length);
-}
-
-static bool put_token_list(const Tokenizer *tokenizer, const TfcPredicted *found, Arena *arena,
-                           JsonWriter *json)
+bool script_put_tokens(const Tokenizer *tokenizer, const char *key, const int32_t *ids, int64_t n,
+                       Arena *arena, JsonWriter *json)
 {
     bool ok = true;
-    json_open(json, "tokens", '[');
-    for (int64_t i = 0; ok && i < found->positions; i++) {
-        const char *token = token_string(tokenizer, found->ids[i], arena);
+    json_open(json, key, '[');
+    for (int64_t i = 0; ok && i < n; i++) {
+        size_t length;
+        const char *piece = tokenizer_piece(tokenizer, ids[i], &length),
+                   *token = arena_strndup(arena, piece, length);
         ok = token != NULL;
         if (ok)
             json_put_text(json, NULL, token);
@@ -64,8 +58,8 @@ static int put_tokens_of(TfcSessionHandle *handle, const TfcPredicted *found, Js
     session_leave(session, USE_NONE);
     const bool of_source = loaded->model->predictions->text->of_source;
     Arena *arena = arena_try_new();
-    bool ok =
-        arena && put_token_list(of_source ? loaded->source : loaded->target, found, arena, json);
+    bool ok = arena && script_put_tokens(of_source ? loaded->source : loaded->target, "tokens",
+                                         found->ids, found->positions, arena, json);
     arena_free(arena);
     return ok ? TFC_OK : tfc_model_no_memory();
 }

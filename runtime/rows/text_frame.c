@@ -11,6 +11,19 @@ TextEnds text_frame_ends(const TextFrame *frame, int64_t n)
     return (TextEnds){(int32_t)frame->begin, (int32_t)(is_alone ? frame->alone : frame->end)};
 }
 
+int64_t text_ends_put(TextEnds ends, const int32_t *ids, int64_t n, int32_t *out)
+{
+    int32_t *at = out;
+    if (ends.before >= 0)
+        *at++ = ends.before;
+    if (n)
+        memcpy(at, ids, (size_t)n * sizeof *at);
+    at += n;
+    if (ends.after >= 0)
+        *at++ = ends.after;
+    return at - out;
+}
+
 static bool push_end(TokenIds *ids, int32_t id, RowFault *fault)
 {
     return id < 0 || token_ids_push(ids, id) || row_has_no_memory(fault);

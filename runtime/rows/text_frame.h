@@ -24,6 +24,8 @@ typedef struct TextEnds {
 } TextEnds;
 /* Of a text of n own tokens. */
 TextEnds text_frame_ends(const TextFrame *frame, int64_t n);
+/* Writes n ids and what stands around them to `out`, which has room for n + 2; returns how many. */
+int64_t text_ends_put(TextEnds ends, const int32_t *ids, int64_t n, int32_t *out);
 /* How many special tokens texts with tokens have. */
 static inline int64_t text_frame_size(const TextFrame *frame)
 {
