@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 extern const char script_core_js[], script_package_js[], script_package_ts[], script_package_md[];
+extern const char script_answers_ts[], script_predictions_ts[];
 extern const char script_translate_js[], script_translate_ts[], script_translate_md[];
 extern const char script_records_js[], script_records_ts[], script_records_md[];
 extern const char script_generate_js[], script_generate_ts[], script_generate_md[];
@@ -63,10 +64,11 @@ static bool write_filled(const Artifact *a, const char *name, const char *templa
     return ok;
 }
 
-/* Members of the interface Settings: what requests may set (runtime/model/script.c). */
-static const char *settings_types(const Artifact *a)
+/* What answers are, and what requests may set (runtime/model/script.c). */
+static const char *answer_types(const Artifact *a)
 {
     const char *types = "";
+    Text out = {0};
     for (int i = 0; i < SETTINGS; i++) {
         char range[RANGE_TEXT];
         setting_range(&setting_rows[i], range);
@@ -74,12 +76,13 @@ static const char *settings_types(const Artifact *a)
                              setting_help(i)->text, range, setting_rows[i].name,
                              setting_rows[i].kind == SETTING_FLAG ? "0 | 1" : "number");
     }
-    return types;
+    fill_template(script_answers_ts, &(FillPart){"settings", types}, 1, &out);
+    return text_keep(a->job->arena, &out);
 }
 
 /* What a package has of each sort of model. */
 typedef struct PackageParts {
-    const char *methods, *types, *example, *declarations;
+    const char *methods, *types, *example, *answers;
 } PackageParts;
 
 /* Whether an input has one value a record. */
@@ -115,14 +118,15 @@ static PackageParts package_parts(const Artifact *a)
 {
     if (a->read)
         return (PackageParts){script_records_js, record_types(a), script_records_md,
-                              script_package_ts};
+                              answer_types(a)};
     if (predicts_alone(a))
-        return (PackageParts){script_predict_js, "", script_predict_md, script_predict_ts};
+        return (PackageParts){script_predict_js, script_predict_ts, script_predict_md,
+                              script_predictions_ts};
     if (generates(a))
         return (PackageParts){script_generate_js, script_generate_ts, script_generate_md,
-                              script_package_ts};
+                              answer_types(a)};
     return (PackageParts){script_translate_js, script_translate_ts, script_translate_md,
-                          script_package_ts};
+                          answer_types(a)};
 }
 
 static bool write_package(const Artifact *a)
@@ -131,7 +135,7 @@ static bool write_package(const Artifact *a)
     const FillPart parts[] = {
         {"core", script_core_js},
         {"methods", own.methods},
-        {"settings", settings_types(a)},
+        {"answers", own.answers},
         {"types", own.types},
         {"example",
          arena_printf(a->job->arena, "%s%s", own.example, attending(a, script_attention_md))},
@@ -158,7 +162,7 @@ static bool write_package(const Artifact *a)
     bool ok = file_write_own(&a->job->diags, file_in(a->job->arena, a->output, "package.json"),
                              package.data, package.length) &&
               write_filled(a, "index.js", script_package_js, parts, PARTS) &&
-              write_filled(a, "index.d.ts", own.declarations, parts, PARTS) &&
+              write_filled(a, "index.d.ts", script_package_ts, parts, PARTS) &&
               write_filled(a, "README.md", script_package_md, parts, PARTS);
     text_free(&package);
     return ok;

@@ -1,5 +1,6 @@
 /* The interface of compiled libraries: the page that tells of it names nothing that interface.def
- * does not declare, and the records have the layout that libraries have had. */
+ * does not declare, packages declare for TypeScript what they define, by the names that C has, and
+ * the records have the layout that libraries have had. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,6 +57,107 @@ static void test_page(void **state)
     arena_free(arena);
 }
 
+/* ---- packages ---- */
+
+/* The fields of all records. */
+static const char *const fields[] = {
+#define API_FIELD(type, name, help) #name,
+#define API_BYTES(name, help) #name,
+#define API_ARRAY(type, name, n, help) #name,
+#define API_RECORD(...)
+#define API_END(...)
+#include "runtime/model/interface.def"
+};
+
+static bool is_field(const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (strlen(fields[i]) == n && !strncmp(fields[i], name, n))
+            return true;
+    return false;
+}
+
+static const char *part_of_package(Arena *arena, const char *name, const char *ending)
+{
+    Diagnostics diags;
+    diag_init(&diags, arena);
+    const Source *part = file_read(
+        &diags, arena, arena_printf(arena, "driver/compile/script/%s.%s", name, ending), 1 << 20);
+    assert_non_null(part);
+    return part->text;
+}
+
+/* Goes to the next line that begins with so many blanks, then a name and one of `behind`. *n: of
+ * the name. NULL: there is none. */
+static const char *next_name(const char *text, size_t blanks, const char *behind, size_t *n)
+{
+    for (; text; text = strchr(text, '\n')) {
+        text += *text == '\n';
+        if (strspn(text, " ") != blanks)
+            continue;
+        *n = strspn(text + blanks, "abcdefghijklmnopqrstuvwxyz_");
+        if (*n && text[blanks + *n] && strchr(behind, text[blanks + *n]))
+            return text + blanks;
+    }
+    return NULL;
+}
+
+/* Whether a name stands so in the text. */
+static bool is_in(const char *text, size_t blanks, const char *behind, const char *name, size_t n)
+{
+    size_t length;
+    for (; (text = next_name(text, blanks, behind, &length)); text += length)
+        if (length == n && !strncmp(text, name, n))
+            return true;
+    return false;
+}
+
+/* Methods are members of the object `model` in .js, and of the interface Model in .ts. */
+static void test_methods(void **state)
+{
+    (void)state;
+    static const char *const packages[] = {"translate", "records", "generate", "predict"};
+    static const char *const calls[] = {"translate_text", NULL, "generate_text", "predict_text"};
+    Arena *arena = arena_new();
+    for (int i = 0; i < 4; i++) {
+        const char *js = part_of_package(arena, packages[i], "js"),
+                   *ts = part_of_package(arena, packages[i], "ts");
+        size_t n;
+        int methods = 0;
+        for (const char *at = js; (at = next_name(at, 4, ":(", &n)); at += n, methods++)
+            if (!is_in(ts, 2, "(", at, n))
+                fail_msg("%s.ts does not declare %.*s", packages[i], (int)n, at);
+        for (const char *at = ts; (at = next_name(at, 2, "(", &n)); at += n)
+            if (!is_in(js, 4, ":(", at, n))
+                fail_msg("%s.js does not define %.*s", packages[i], (int)n, at);
+        assert_true(methods >= 2);
+        assert_true(!calls[i] || is_in(ts, 2, "(", calls[i], strlen(calls[i])));
+        assert_true(!calls[i] ||
+                    is_known(arena_printf(arena, "_%s", calls[i]), strlen(calls[i]) + 1));
+    }
+    arena_free(arena);
+}
+
+/* What answers hold, and what searches of labels take, has the names of C's fields. */
+static void test_members(void **state)
+{
+    (void)state;
+    Arena *arena = arena_new();
+    int answers = 0, settings = 0;
+    size_t n;
+    for (const char *at = part_of_package(arena, "answers", "ts"); (at = next_name(at, 2, ":", &n));
+         at += n, answers++)
+        if (!is_field(at, n))
+            fail_msg("answers.ts: no record has a field %.*s", (int)n, at);
+    for (const char *at = part_of_package(arena, "predictions", "ts");
+         (at = next_name(at, 2, "?", &n)); at += n, settings++)
+        if (!is_field(at, n) && strncmp(at, "top?", 4)) /* nbest, or how many classes */
+            fail_msg("predictions.ts: no record has a field %.*s", (int)n, at);
+    assert_int_equal(answers, 3);
+    assert_int_equal(settings, 4);
+    arena_free(arena);
+}
+
 /* On systems of 64 bits, in order: a field's place, and at the end the size. */
 static void test_layout(void **state)
 {
@@ -79,6 +181,8 @@ static void test_layout(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_layout)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_methods),
+                                       cmocka_unit_test(test_members),
+                                       cmocka_unit_test(test_layout)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,4 @@
-/** How answers are searched for; what is absent is as `tfc translate` and `tfc generate` have it. */
-export interface Settings {
-@@settings
-}
-
-export interface Answer {
-  text: string;
-  /** what answers are ranked by */
-  score: number;
-  log_probability: number;
-}
+@@answers
 
 /** Tokens of a text, and those among them that the vocabulary does not know: the model reads these as one and the same. */
 export interface Unknown {
