@@ -53,11 +53,12 @@ static inline bool model_finds_labels(const TfcModel *model)
     return false;
 }
 
-/* For programs: tfc_model_translations_columns of records among many, the first of which has this
- * number. */
-int tfc_model_record_translations(TfcSessionHandle *session, const TfcGeneration *settings,
-                                  int64_t number, const TfcWord *records,
-                                  const TfcTranslation **list, int64_t *n);
+/* For programs and scripts: tfc_model_translations_columns of records as lines of JSON, among many,
+ * the first of which has this number. The detail of an error begins with the record, counted in
+ * these lines from 0: "record 3: …". */
+int tfc_model_json_translations(TfcSessionHandle *session, const TfcGeneration *settings,
+                                int64_t number, const char *utf8, int64_t length,
+                                const TfcTranslation **list, int64_t *n);
 /* For programs: as tfc_model_translations, for lines among many (see tfc_model_answer_lines). */
 int tfc_model_line_translations(TfcSessionHandle *session, const TfcGeneration *settings,
                                 int64_t number, const char *line, int64_t length,

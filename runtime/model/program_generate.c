@@ -1,7 +1,7 @@
 /* Programs that decode: a translation or continuation of each line, as text or as token ids. Where
  * texts are generated from columns, a line is a record as JSON. */
 #include "runtime/model/program.h"
-#include "runtime/model/records_json.h"
+#include "runtime/model/state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -133,18 +133,11 @@ static bool answer_records(const Program *p, int64_t number, const char *text, i
 {
     const Generating *g = p->own;
     const TfcTranslation *list;
-    int64_t n = 0;
-    TfcWord words[MOST_DIMS + MOST_INPUTS];
-    Arena *arena = arena_try_new();
-    int status = arena ? records_of_json(p->model, p->model->variants[0].programs[TFC_ENCODE], text,
-                                         (size_t)length, arena, words)
-                       : tfc_model_no_memory();
-    if (!status)
-        status = tfc_model_record_translations(p->session, &g->settings, number, words, &list, &n);
-    if (!status)
-        print_results(g, number, list, n);
-    arena_free(arena);
-    return !status;
+    int64_t n;
+    if (tfc_model_json_translations(p->session, &g->settings, number, text, length, &list, &n))
+        return false;
+    print_results(g, number, list, n);
+    return true;
 }
 
 static bool answer_texts(const Program *p, int64_t number, const char *text, int64_t length)

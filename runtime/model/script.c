@@ -6,18 +6,17 @@
  *    "tokens": 3, "unknown": 0}
  *   {"error": "line 1 has 900 tokens, the model takes 128 at most"}
  *
- * A model of columns takes "records", lines of JSON (records_json.h), in place of "text".
+ * A model of columns takes "records", lines of JSON (columns.h), in place of "text".
  * tokens, unknown: how many the text has, and how many of them the vocabulary does not know; if
  * these are many there is a "note" that tells so (tfc_model_unknown). With "attention": true each
  * answer has what its tokens were made from (script_attention.c). A model that predicts takes
  * "top", of CTC also "beam", "lexicon" and "separator", and has one answer to a text
  * (script_predict.c). */
-#include "runtime/model/records_json.h"
+#include "runtime/model/script.h"
 
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "base/limits.h"
-#include "runtime/model/script.h"
 
 #include <string.h>
 
@@ -136,35 +135,19 @@ static int put_translation(const TfcTranslation *t, TfcSessionHandle *session, c
     return status;
 }
 
-static int answer_request_records(TfcSessionHandle *session, const TfcModel *model,
-                                  const Wanted *wanted, const TfcTranslation **list, int64_t *n)
-{
-    TfcWord words[MOST_DIMS + MOST_INPUTS];
-    Arena *arena = arena_try_new();
-    int status = arena ? records_of_json(model, model->variants[0].programs[TFC_ENCODE],
-                                         wanted->records, strlen(wanted->records), arena, words)
-                       : tfc_model_no_memory();
-    if (!status)
-        status = tfc_model_translations_columns(session, &wanted->settings, words, list, n);
-    arena_free(arena);
-    return status;
-}
-
-static int put_translations(TfcSessionHandle *session, const TfcModel *model, const Wanted *wanted,
-                            JsonWriter *json)
+static int put_translations(TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
 {
     const TfcTranslation *list;
     int64_t n;
-    int status = wanted->records ? answer_request_records(session, model, wanted, &list, &n)
-                                 : tfc_model_translations(session, &wanted->settings, wanted->text,
-                                                          (int64_t)strlen(wanted->text), &list, &n);
+    const char *text = wanted->records ? wanted->records : wanted->text;
+    int status = (wanted->records ? tfc_model_json_translations : tfc_model_line_translations)(
+        session, &wanted->settings, 0, text, (int64_t)strlen(text), &list, &n);
     for (int64_t i = 0; !status && i < n; i++)
         status = put_translation(&list[i], session, wanted, json);
     return status;
 }
 
-static int put_generated(TfcSessionHandle *session, const TfcModel *model, const Wanted *wanted,
-                         JsonWriter *json)
+static int put_generated(TfcSessionHandle *session, const Wanted *wanted, JsonWriter *json)
 {
     const char *text;
     int status = tfc_model_generate_text(session, &wanted->settings, wanted->text,
@@ -199,8 +182,8 @@ static const char *put_request_answer(const TfcModel *model, TfcSessionHandle *s
     int status = script_predicts(model)
                      ? script_put_predictions(session, model, wanted->text, wanted->top,
                                               &wanted->search, &json)
-                     : (model->source || model->n_columns ? put_translations : put_generated)(
-                           session, model, wanted, &json);
+                     : (model->source || model->n_columns ? put_translations
+                                                          : put_generated)(session, wanted, &json);
     json_close(&json, ']');
     put_unknown_count(session, &json);
     json_close(&json, '}');

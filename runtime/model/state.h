@@ -2,8 +2,8 @@
  * pool.c who has a session of the model's pool; model.c has the params, session.c sessions and
  * their functions, words.c the arguments and results of these functions, settings.c the settings
  * of a generation, generate.c decoding, alignment.c alignments, predictions.c predictions,
- * columns.c what texts are generated from where that is no text alone, texts.c and translations.c
- * calls with text. */
+ * columns.c and records.c what texts are generated from where that is no text alone, texts.c and
+ * translations.c calls with text. */
 #ifndef RUNTIME_MODEL_STATE_H
 #define RUNTIME_MODEL_STATE_H
 

@@ -47,15 +47,15 @@ int texts_check_bytes(const char *what, const char *utf8, size_t length)
                                    utf8[at] ? "that is not UTF-8" : "a text has no NUL");
 }
 
-int texts_check_cell(const char *what, const char *utf8)
+int texts_check_cell(const char *what, const char *utf8, Line *cell)
 {
     if (!utf8)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is NULL", what);
-    const size_t length = strlen(utf8);
-    if (length > TOKENIZER_MOST)
+    *cell = (Line){utf8, strlen(utf8)};
+    if (cell->length > TOKENIZER_MOST)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s has %zu bytes: from 0 to %d are allowed",
-                              what, length, (int)TOKENIZER_MOST);
-    return texts_check_bytes(what, utf8, length);
+                              what, cell->length, (int)TOKENIZER_MOST);
+    return texts_check_bytes(what, utf8, cell->length);
 }
 
 static Tokenizer *open_vocabulary(const TfcVocabulary *vocabulary)

@@ -9,8 +9,8 @@
 /* Checks that a text is not too long (TOKENIZER_MOST), has no NUL and is valid UTF-8. `name`: the
  * name of a prefix's field, for the message; else NULL. */
 int texts_check(const char *name, const char *utf8, int64_t length);
-/* The same of a text that ends with a NUL. what: the text, for messages. */
-int texts_check_cell(const char *what, const char *utf8);
+/* The same of a text that ends with a NUL, which becomes *cell. what: the text, for messages. */
+int texts_check_cell(const char *what, const char *utf8, Line *cell);
 /* The same of bytes of any number. */
 int texts_check_bytes(const char *what, const char *utf8, size_t length);
 /* Makes the model's tokenizers, unless they are there. */

@@ -330,7 +330,7 @@ static int list_records(Translation *t, const Sources *rows, Arena *arena)
     return t->lines ? TFC_OK : tfc_model_no_memory();
 }
 
-static int translate_records(Translation *t, const TfcWord *records, Arena *arena)
+static int translate_records(Translation *t, const ColumnRecords *records, Arena *arena)
 {
     TfcWord words[MOST_DIMS + MOST_INPUTS] = {{0}};
     Sources rows;
@@ -374,15 +374,16 @@ int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *setti
     return tfc_model_line_translations(session, settings, 0, utf8, length, list, n);
 }
 
-int tfc_model_record_translations(TfcSessionHandle *handle, const TfcGeneration *settings,
-                                  int64_t number, const TfcWord *records,
-                                  const TfcTranslation **list, int64_t *n)
+/* Of records of which the first has this number. */
+static int list_translations(TfcSessionHandle *handle, const TfcGeneration *settings,
+                             int64_t number, const ColumnRecords *records,
+                             const TfcTranslation **list, int64_t *n)
 {
     if (list)
         *list = NULL;
     if (n)
         *n = 0;
-    int status = tfc_model_need(records, "records");
+    int status = records->json ? TFC_OK : tfc_model_need(records->words, "records");
     if (!status)
         status = tfc_model_need(list, "list");
     if (!status)
@@ -405,5 +406,13 @@ int tfc_model_record_translations(TfcSessionHandle *handle, const TfcGeneration 
 int tfc_model_translations_columns(TfcSessionHandle *session, const TfcGeneration *settings,
                                    const TfcWord *records, const TfcTranslation **list, int64_t *n)
 {
-    return tfc_model_record_translations(session, settings, 0, records, list, n);
+    return list_translations(session, settings, 0, &(ColumnRecords){.words = records}, list, n);
+}
+
+int tfc_model_json_translations(TfcSessionHandle *session, const TfcGeneration *settings,
+                                int64_t number, const char *utf8, int64_t length,
+                                const TfcTranslation **list, int64_t *n)
+{
+    const ColumnRecords records = {.json = utf8, .length = (size_t)length};
+    return list_translations(session, settings, number, &records, list, n);
 }
