@@ -6,7 +6,7 @@
  *
  * The gradients are ordinary ops behind the forward's and go through the same
  * fusion and planning. Requires: no regions yet. */
-#include "passes/autodiff.h"
+#include "passes/derive.h"
 
 #include "passes/grad/grad.h"
 

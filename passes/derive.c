@@ -1,6 +1,5 @@
 /* The functions made from what the frontend gives ("model"): each is a copy with
  * what it is for decided (dropout on or off), and what nobody asks for removed. */
-#include "passes/autodiff.h"
 #include "passes/clone.h"
 #include "passes/derive.h"
 #include "passes/optimizer.h"

@@ -3,7 +3,6 @@
 #include "passes/batch_sums.h"
 #include "passes/clone.h"
 #include "passes/derive.h"
-#include "passes/gradient_terms.h"
 #include "passes/optimizer.h"
 
 #include <string.h>

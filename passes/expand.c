@@ -17,7 +17,7 @@
  * Where any element is finite, reduce_sum e >= 1 and neither bound is felt. */
 #include "ir/layout.h"
 #include "passes/clone.h"
-#include "passes/expand.h"
+#include "passes/pass.h"
 
 static Value *row_exponentials(Builder *b, Value *x, Value **shift)
 {

@@ -1,5 +1,5 @@
 /* Splitting a sum into its sparse and its other terms. */
-#include "passes/gradient_terms.h"
+#include "passes/derive.h"
 
 #include "ir/builder.h"
 

@@ -21,8 +21,7 @@
 
 #include "passes/clone.h"
 #include "passes/fuse/fuse.h"
-#include "passes/prepack.h"
-#include "passes/simplify.h"
+#include "passes/pass.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "base/functions.h"
 #include "base/training.h"
 #include "ir/graph.h"
+#include "ir/side.h"
 
 /* Miss: why ops were not fused where a reader may have expected fusion (misses.def). */
 typedef enum Miss {
@@ -187,7 +188,7 @@ const char *gradient_rows_name(Arena *arena, const char *param);
  * update: "rate" and "step" as in train_step, and the totals from which states are computed. */
 Function *derive_accumulate(Module *module);
 /* accumulate for shards: as derive_accumulate, but if some terms of a gradient are sparse and some
- * are not (gradient_terms.h), the sparse terms are added to the param "grad.NAME:rows", so that
+ * are not (derive.h), the sparse terms are added to the param "grad.NAME:rows", so that
  * ranks can sum each kind in its own way. */
 Function *derive_accumulate_rows(Module *module);
 /* totals: its outputs are a piece's early totals. `training`: as in the function that reads the
@@ -252,5 +253,43 @@ bool derive_incremental(Module *module, const char *target, const char *logits, 
 #define SHORTLIST_INPUT "shortlist"
 bool derive_shortlist(Module *module, const Incremental *incremental, const char *logits,
                       bool halves, Diagnostics *diags);
+
+/* ---- expand.c ---- */
+
+/* What other passes know about reductions after expand. */
+
+bool pass_expand(Function *function, PassContext *context);
+/* Whether the function is expanded, as later passes need it: it has no op that the pass
+ * rewrites. */
+bool is_expanded(const Function *function);
+/* Whether a reduction runs along the last storage axis alone, and that axis is not packed tokens: a
+ * row region can contain it. After expand every other reduction runs along other axes alone: a
+ * column region's. */
+bool is_row_reduction(const Module *module, const Op *op);
+
+/* ---- simplify.c ---- */
+
+/* The part of simplify that other passes use. */
+
+bool pass_simplify(Function *function, PassContext *context);
+/* Merges ops of the same kind, operands, attributes and type, except effects and regions; returns
+ * whether it merged any. */
+bool merge_equal_ops(Function *function);
+
+/* ---- prepack.c ---- */
+
+/* Finds values that are computed from params alone: they change only when the params do. */
+
+/* Of a param: whether it is a decoding step's cache. */
+bool is_cache(const Value *param);
+/* A number for each op of the body: 1 for a param, except a decoding step's cache, and for an op
+ * with operands that are all results of ops with a 1; else 0. In the module's arena. */
+SideTable find_made_of_params(const Function *function);
+/* Whether all that reads the param are products, through transposes, too, and lookups in it. */
+bool is_table_param(const Value *param);
+/* Whether the function's products by weights read panels: it answers (forward, predict, encode), or
+ * is a decoding step. */
+bool reads_panels(const Function *function);
+bool pass_prepack(Function *function, PassContext *context);
 
 #endif

@@ -1,7 +1,6 @@
 /* The pipeline: passes by name, in the order of pipeline.def. */
 #define _GNU_SOURCE
 #include "ir/text.h"
-#include "passes/expand.h"
 #include "passes/pass.h"
 
 #include <assert.h>

@@ -25,8 +25,7 @@
  * rounded, where here they are sums in f32. Requires: expand. What regions hold already
  * stays as it is. */
 #include "passes/clone.h"
-#include "passes/expand.h"
-#include "passes/prepack.h"
+#include "passes/pass.h"
 
 bool pass_precision(Function *function, PassContext *context);
 

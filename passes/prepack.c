@@ -9,7 +9,7 @@
  * thousands that training and measuring multiply, packing takes a percent.
  *
  * prepack_lookups, which is no pass: lookups in a table that products read so read the panels. */
-#include "passes/prepack.h"
+#include "passes/pass.h"
 
 #include "base/functions.h"
 
@@ -63,13 +63,13 @@ static bool region_looks_up(const Op *region, const Value *table)
     return true;
 }
 
-bool is_table(const Value *value)
+bool is_table_param(const Value *value)
 {
     for (const Use *use = value->first_use; use; use = use->next) {
         const Op *user = use->user;
         if (user->body ? !region_looks_up(user, value)
                        : !looks_up(user, value) && user->kind != OP_dot &&
-                             !(user->kind == OP_transpose && is_table(&user->results[0])))
+                             !(user->kind == OP_transpose && is_table_param(&user->results[0])))
             return false;
     }
     return true;
@@ -95,7 +95,7 @@ static void mark_lookup(Function *function, Op *op, const Map *tables)
 {
     const Op *table = op->kind == OP_gather ? op->args[0]->op : NULL;
     if (table && table->kind == OP_param && map_has(tables, op_string(table, ATTR_name)) &&
-        is_table(op->args[0]))
+        is_table_param(op->args[0]))
         op_set_attr(function, op, (Attr){.name = ATTR_panels, .i = 1});
 }
 

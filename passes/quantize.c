@@ -11,7 +11,7 @@
  * product runs. All other ops, products of two activations, and what reads a `kept` param stay f32;
  * what reads a param with `quant` is of that type, whatever is asked for.
  * Functions that train are refused: rounding has no gradient. */
-#include "passes/prepack.h"
+#include "passes/pass.h"
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ static Miss why_no_table(const Function *function, const SideTable *made, const 
     enum { SHORT = 32 };
     if (is_kept(function, made, table->op))
         return MISS_QUANTIZE_KEPT;
-    if (table->op->kind != OP_param || !is_table(table))
+    if (table->op->kind != OP_param || !is_table_param(table))
         return MISS_QUANTIZE_READ;
     return !type_is_table(&table->type) || table->type.dims[1].size < SHORT ? MISS_QUANTIZE_SHORT
                                                                             : MISS_NONE;

@@ -6,7 +6,7 @@
 #include "driver/formats/formats.h"
 #include "driver/train/best.h"
 #include "ir/text.h"
-#include "passes/prepack.h"
+#include "passes/pass.h"
 #include "runtime/data/prepared.h"
 #include "runtime/data/safetensors.h"
 

@@ -20,7 +20,7 @@
 #include "passes/fuse/attention.h"
 
 #include "passes/clone.h"
-#include "passes/simplify.h"
+#include "passes/pass.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* What the fusion passes share: classes of ops, reach, building regions. */
 #include "passes/clone.h"
-#include "passes/expand.h"
+#include "passes/pass.h"
 #include "passes/fuse/fuse.h"
 
 #include <assert.h>

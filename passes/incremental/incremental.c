@@ -26,7 +26,6 @@
 #include "passes/clone.h"
 #include "passes/dependence/dependence.h"
 #include "passes/pass.h"
-#include "passes/simplify.h"
 
 #include <string.h>
 

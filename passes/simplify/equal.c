@@ -1,5 +1,5 @@
 /* Equal ops with equal operands are computed once. */
-#include "passes/simplify.h"
+#include "passes/pass.h"
 
 #include "base/map.h"
 

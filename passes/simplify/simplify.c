@@ -9,7 +9,7 @@
  * The identities are the table rules.def; all are exact in floating point.
  * Runs to a fixed point: one walk in order, since a rewrite only looks back.
  * Keeps: SSA order, effects. Requires: no regions. */
-#include "passes/simplify.h"
+#include "passes/pass.h"
 
 #include "base/bf16.h"
 #include "ir/fold.h"
