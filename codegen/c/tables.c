@@ -1,6 +1,6 @@
-/* Tables as C; see tables.h. records.c makes tables of bytes from the program; here each of them is
+/* Tables as C; see unit.h. records.c makes tables of bytes from the program; here each of them is
  * written as an array of its records, with names of fields and without zeros. */
-#include "codegen/c/tables.h"
+#include "codegen/c/unit.h"
 
 #include "codegen/c/render.h"
 #include "codegen/products.h"

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "codegen/c/render.h"
-#include "codegen/c/tables.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm/gemm.h"
 #include "codegen/loop/passes/passes.h"

@@ -5,7 +5,6 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/gemm/gemm.h"
 #include "codegen/llvm/render.h"
-#include "codegen/llvm/tables.h"
 #include "codegen/loop/passes/passes.h"
 #include "codegen/loop/text/text.h"
 #include "codegen/plan/plan.h"

@@ -1,5 +1,5 @@
-/* Tables as LLVM constants; see tables.h. */
-#include "codegen/llvm/tables.h"
+/* Tables as LLVM constants; see render.h. */
+#include "codegen/llvm/render.h"
 
 #include "codegen/products.h"
 #include "codegen/records.h"

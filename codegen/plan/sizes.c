@@ -1,5 +1,5 @@
-/* Products of constants and dimensions; see sizes.h. */
-#include "codegen/plan/sizes.h"
+/* Products of constants and dimensions. */
+#include "codegen/plan/plan.h"
 
 #include <assert.h>
 
