@@ -10,7 +10,7 @@
 #include "runtime/decode/decode.h"
 #include "runtime/decode/score.h"
 #include "runtime/decode/stepper_exec.h"
-#include "runtime/decode/stepper_mean.h"
+#include "runtime/decode/stepper.h"
 #include "runtime/decode/workers.h"
 
 /* Inference: a model, or, with members, an ensemble of this model and the members; its

@@ -88,4 +88,14 @@ typedef struct Stepper {
     bool (*restore)(void *self, int32_t slot, int32_t sentence, const void *from, size_t bytes);
 } Stepper;
 
+/* ---- stepper_mean.c ---- */
+
+/* An ensemble: a stepper made of steppers. Its logits are the logarithm of the mean of the members'
+ * probabilities, with equal weights. */
+
+/* Makes a stepper of n >= 1 members with the same vocabulary and, if they have one, the
+ * same shortlist. It owns and frees the members. false:
+ * memory ran out, and the caller still owns the members. */
+bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out);
+
 #endif

@@ -1,5 +1,5 @@
 /* Steps all members with the same tokens and takes the mean, a row of logits at a time. */
-#include "runtime/decode/stepper_mean.h"
+#include "runtime/decode/stepper.h"
 
 #include "base/team.h"
 #include "runtime/decode/pick.h"

@@ -1,5 +1,4 @@
 /* Fitting an Exec to a batch's shape: the slab, then every size and pointer. */
-#include "runtime/exec/loops.h"
 #include "runtime/exec/made.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/size.h"

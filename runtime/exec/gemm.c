@@ -3,7 +3,6 @@
 
 #include "runtime/exec/choice.h"
 #include "runtime/exec/gemm_tasks.h"
-#include "runtime/exec/grouped.h"
 #include "runtime/exec/per_thread.h"
 #include "runtime/exec/size.h"
 #include "runtime/product/product_pack.h"

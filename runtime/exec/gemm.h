@@ -5,7 +5,15 @@
 
 #include "base/team.h"
 #include "runtime/exec/gemm_tasks.h"
-#include "runtime/exec/kernel.h"
+#include "runtime/exec/program.h"
+
+/* A kernel for one shape: what the executor and products call. */
+
+typedef struct BoundKernel {
+    TfcKernel call;
+    TfcKernelArgs args;
+    int64_t begin, end, block; /* units; units a task */
+} BoundKernel;
 
 /* Binds a step to `sizes`, the values of the program's sizes, and cuts it into tasks. `bound` is
  * zeroed before the first call and may be bound again. false: memory ran out. */
@@ -34,5 +42,15 @@ typedef struct GemmCost {
 } GemmCost;
 GemmCost gemm_cost(const BoundGemm *bound);
 void gemm_release(BoundGemm *bound); /* frees the tasks */
+
+/* ---- grouped.c ---- */
+
+/* Products whose rows, or terms, an index groups (TfcGroups): the rows of each group are found by a
+ * counting sort, in ascending order, and each group is a product of its own, cut into blocks. */
+
+/* Makes room for the groups of any index, and sets n_tasks to the most tasks there can be; false:
+ * memory ran out. */
+bool grouped_bind(BoundGemm *bound);
+void grouped_run(const BoundGemm *bound, void *const *buffers, Team *team);
 
 #endif

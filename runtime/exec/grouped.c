@@ -1,6 +1,6 @@
-/* Products by groups; see grouped.h. What runs on which thread changes no bit: each element of a
+/* Products by groups; see gemm.h. What runs on which thread changes no bit: each element of a
  * result is one sum, over terms in ascending order. */
-#include "runtime/exec/grouped.h"
+#include "runtime/exec/gemm.h"
 
 #include "runtime/exec/per_thread.h"
 #include "runtime/exec/size.h"

@@ -4,7 +4,7 @@
  * that of row 0, wherever that would be. So a kernel does its part of the range as
  * always, and its elements keep their numbers, by which random values are drawn. Only
  * what sums over rows is called with the rows as a dimension of their own. */
-#include "runtime/exec/loops.h"
+#include "runtime/exec/state.h"
 
 #include "runtime/exec/size.h"
 

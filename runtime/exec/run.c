@@ -1,5 +1,4 @@
 /* Running: the steps in order, each cut into tasks for the threads. */
-#include "runtime/exec/loops.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/state.h"
 #include "runtime/exec/trace_state.h"

@@ -3,14 +3,12 @@
 #ifndef RUNTIME_EXEC_STATE_H
 #define RUNTIME_EXEC_STATE_H
 
+#include "base/arena.h"
 #include "runtime/exec/exec.h"
 #include "runtime/exec/gemm.h"
-#include "runtime/exec/kernel.h"
 #include "runtime/exec/lent.h"
 #include "runtime/exec/size.h"
 #include "runtime/exec/slab.h"
-
-#include "base/arena.h"
 
 #include <stdatomic.h>
 
@@ -138,5 +136,17 @@ void exec_drop_kept(Exec *exec);
 bool exec_find_outputs(Exec *exec);
 /* Points kernels at the inputs and caches of this run. False: one has no data. */
 bool exec_point(Exec *exec);
+
+/* ---- loops.c ---- */
+
+/* Loops over rows (TfcLoop) inside an Exec. */
+
+/* Allocates room for the sums over a chunk; after the steps were bound. False: memory ran out. */
+bool loops_bind(Exec *exec);
+/* Points the steps of loop l at the rows [begin, begin + rows). */
+void loop_begin(Exec *exec, int32_t l, int64_t begin, int64_t rows);
+/* After step s of a loop: adds the chunk's sums to those of the chunks before. Does nothing for the
+ * first chunk, and for steps that do not sum over rows. */
+void loop_sum(Exec *exec, int32_t s);
 
 #endif

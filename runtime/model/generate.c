@@ -2,7 +2,7 @@
 #include "runtime/model/columns.h"
 
 #include "runtime/decode/stepper_exec.h"
-#include "runtime/decode/stepper_mean.h"
+#include "runtime/decode/stepper.h"
 
 #include <stdlib.h>
 #include <string.h>

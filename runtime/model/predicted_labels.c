@@ -1,6 +1,6 @@
 /* Labels that CTC makes of a prediction's frames: by the best path, by a beam of prefixes, or of
  * the words of a lexicon, as the session's last tfc_model_set_label_search says. */
-#include "runtime/model/predicted_labels.h"
+#include "runtime/model/texts.h"
 
 #include "runtime/model/predicted_values.h"
 

@@ -1,6 +1,6 @@
 /* Predictions of texts: their tokens feed the function predict, as tfc predict feeds it with
  * lines. */
-#include "runtime/model/predicted_labels.h"
+#include "runtime/model/texts.h"
 #include "runtime/model/predicted_values.h"
 
 #include <math.h>

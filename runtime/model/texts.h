@@ -48,4 +48,13 @@ bool texts_next_line(TextLines *lines);
 int texts_translate(TfcSession *session, const TfcGeneration *settings, int64_t first,
                     const char *utf8, size_t length, const TfcTranslation **list, int64_t *n);
 
+/* ---- predicted_labels.c ---- */
+
+/* Labels that CTC makes of predicted frames. */
+
+/* Sets the results of a prediction of CTC from its values, in the arena, which may fail. Returns a
+ * TfcStatus. */
+int predicted_labels(const TfcSession *session, const TfcPrediction *prediction, Arena *arena,
+                     TfcPredicted *out);
+
 #endif

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "runtime/decode/decode.h"
 #include "runtime/decode/pick.h"
-#include "runtime/decode/stepper_mean.h"
+#include "runtime/decode/stepper.h"
 #include "tests/decode/sources.h"
 
 #include <math.h>
