@@ -6,7 +6,7 @@
 #include "base/machine.h"
 #include "cli/forecast.h"
 #include "cli/progress.h"
-#include "driver/train/hooks.h"
+#include "driver/train/training.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
 #include "cli/records.h"
 #include "cli/stream.h"
 #include "driver/formats/npz.h"
-#include "driver/run/ctc_lexicon.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
 #include "runtime/data/table.h"

@@ -2,7 +2,7 @@
 #include "cli/options/common.h"
 
 #include "cli/tracing.h"
-#include "driver/exchange/import_again.h"
+#include "driver/exchange/import.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "cli/commands/commands.h"
-#include "driver/exchange/import_again.h"
+#include "driver/exchange/import.h"
 #include "driver/run/run_model.h"
 #include "driver/train/best.h"
 #include "runtime/train/runlog.h"

@@ -1,5 +1,5 @@
 /* Findings and lengths as text and as JSON. */
-#include "cli/report/findings_print.h"
+#include "cli/report/survey_print.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* Tables of what tfc data found. */
 #include "cli/report/survey_print.h"
 
-#include "cli/report/findings_print.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 

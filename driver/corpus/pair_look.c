@@ -1,6 +1,6 @@
 /* Judging the beginning of pairs. */
 #define _GNU_SOURCE
-#include "driver/corpus/pair_look.h"
+#include "driver/corpus/text_files.h"
 
 #include "driver/corpus/pair_files.h"
 

@@ -6,7 +6,7 @@
 #include "base/team.h"
 #include "driver/corpus/prepare_report.h"
 #include "driver/corpus/prepare_tables.h"
-#include "driver/corpus/prepare_vocabulary.h"
+#include "driver/corpus/prepare_texts.h"
 #include "driver/run/column_words.h"
 #include "driver/run/lock.h"
 

@@ -1,6 +1,6 @@
 /* Cutting CoNLL's columns: how many records a cut has is known once it is read, since lines that
  * are left out may be blocks of their own. */
-#include "driver/corpus/prepare_conll.h"
+#include "driver/corpus/prepare_parts.h"
 
 #include "driver/corpus/prepare_tables.h"
 

@@ -1,6 +1,6 @@
 /* Opening the files of texts, and making temporary ones of what cannot be read in pieces. */
 #define _GNU_SOURCE
-#include "driver/corpus/prepare_files.h"
+#include "driver/corpus/prepare_parts.h"
 
 #include "base/byte_source.h"
 #include "base/file.h"

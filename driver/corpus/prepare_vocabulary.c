@@ -1,6 +1,6 @@
 /* Making the vocabulary of prepared data from a sample of its texts. */
 #define _GNU_SOURCE
-#include "driver/corpus/prepare_vocabulary.h"
+#include "driver/corpus/prepare_texts.h"
 
 #include "driver/corpus/prepare_report.h"
 #include "driver/corpus/prepare_tables.h"

@@ -3,7 +3,6 @@
 #include "driver/corpus/text_files.h"
 
 #include "base/byte_source.h"
-#include "driver/corpus/pair_look.h"
 #include "runtime/data/corpus.h"
 #include "runtime/data/tmx.h"
 

@@ -4,6 +4,7 @@
 #define DRIVER_CORPUS_TEXT_FILES_H
 
 #include "driver/corpus/pair_files.h"
+#include "driver/job.h"
 
 /* TextFiles: paths in the order given; "-" is standard input.
  *   source, target   file i of `source` is paired with file i of `target`; a command of
@@ -56,7 +57,7 @@ TextList text_files_paths(Arena *arena, const TextFiles *files);
 /* Looks at the beginnings of regular files, and warns of what is suspicious: files of --source and
  * --target that seem to contain pairs, in which each whole line of the first 64 KiB has a tab
  * (`kinds` with TEXTS_DATA: the warning asks whether --data was meant); and of pairs what
- * pair_look.h lists. */
+ * pair_look_at_file lists. */
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds);
 /* text_files_look for one file of lines; `advice` says what to do. */
 void text_file_look(Job *job, const char *path, const char *advice);
@@ -70,4 +71,19 @@ Lines *text_files_read(Job *job, const TextFiles *files, const char *languages, 
 
 /* Adds the error that a text has no lines, with the name of its first file; returns false. */
 bool text_files_tell_empty(Job *job, const TextFiles *files);
+
+/* ---- pair_look.c ---- */
+
+/* A look at the beginning of pairs, about a megabyte, before they are read: a warning for each of
+ *   - a first line that is a header, and would be a pair
+ *   - a side of numbers
+ *   - sides that are equal
+ * Each names the --column that reads other fields. Pipes, translation memories and files that
+ * cannot be read are passed over: reading them says what is wrong. */
+
+/* A file of pairs; `columns`: of --column. */
+void pair_look_at_file(Job *job, const char *path, const TextList *columns);
+/* Two files, with a side each. */
+void pair_look_at_sides(Job *job, const char *source, const char *target);
+
 #endif

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "driver/exchange/gguf_keys.h"
-#include "driver/exchange/import_token_lists.h"
+#include "driver/exchange/import_added_tokens.h"
 #include "base/proto.h"
 #include "runtime/text/sentencepiece/fields.h"
 

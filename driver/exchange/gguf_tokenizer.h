@@ -7,7 +7,7 @@
 
 /* Puts the tokens, their kinds, scores or merges, and the chat template of a folder with a
  * SentencePiece model, a tokenizer.json with merges of bytes or with WordPiece, or the older lists
- * of these (import_token_lists.h); and the model's name, unless readers would take another
+ * of these (import_added_tokens.h); and the model's name, unless readers would take another
  * tokenizer for it. Ids from the last token to `vocab` are unused ones; tokens from `vocab` on are
  * left out. False after errors. */
 bool gguf_put_tokenizer(Job *job, const char *folder, const ImportConfig *config, const char *name,

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "driver/exchange/import_config.h"
 #include "driver/exchange/import_ctranslate2.h"
-#include "driver/exchange/import_generation.h"
 #include "driver/exchange/import_gguf.h"
 #include "driver/exchange/import_labels.h"
 #include "driver/exchange/import_marian.h"

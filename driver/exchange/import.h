@@ -25,4 +25,14 @@ typedef struct ImportOptions {
  * made. */
 bool import_model_of(Job *job, const ImportOptions *options);
 
+/* ---- import_again.c ---- */
+
+/* What an earlier tfc did not read of a published folder. */
+
+/* Of a run that a tfc imported which knew no settings of generation: compares what it has with what
+ * import would read of the same files now, and adds a remark if that is something else. A file in
+ * RUN/published keeps that this was done, so that only the first use says it; where it cannot be
+ * written each use does. Does nothing for any other path. */
+void import_tell_again(Job *job, const char *run);
+
 #endif

@@ -1,8 +1,8 @@
-/* An imported run beside what import would make of its files now; see import_again.h. */
-#include "driver/exchange/import_again.h"
+/* An imported run beside what import would make of its files now; see import.h. */
+#include "driver/exchange/import.h"
 
 #include "base/file.h"
-#include "driver/exchange/import_generation.h"
+#include "driver/exchange/import_config.h"
 #include "driver/exchange/import_text.h"
 #include "driver/run/record.h"
 #include "driver/run/vocabularies.h"

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "driver/exchange/import_json.h"
-#include "driver/exchange/import_keys.h"
 #include "driver/exchange/import_labels.h"
 #include "driver/exchange/import_sentences.h"
 #include "driver/formats/folder_files.h"

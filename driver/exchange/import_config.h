@@ -81,4 +81,25 @@ const JsonValue *import_config_member(Job *job, const JsonValue *json, const cha
 /* The key that import_config_value's value stands under. */
 const char *import_config_spoken_key(Job *job, const ImportConfig *config, const char *key);
 
+/* ---- import_keys.c ---- */
+
+/* Keys of config.json that no row of its model reads. */
+
+/* Checks that what no row reads does not change what the model computes. It does not where it is
+ * false, null or empty, or known to say something else, such as a setting of training. A key by
+ * which the class in transformers computes is an error; so is any that is unknown, where the folder
+ * names a class of its own. Other keys get one warning with their names. `config`: where the object
+ * `json` is from. False after errors, one a key. */
+bool import_keys_check(Job *job, const Source *config, const JsonValue *json,
+                       const ImportModel *model);
+
+/* ---- import_generation.c ---- */
+
+/* The settings of generation that a published folder recommends. */
+
+/* Appends the settings of published_sampling.h that generation_config.json has, where they
+ * are not what tfc does anyway, as a run records them (driver/run/generation.h). With do_sample
+ * false none of them is. A value that tfc does not take is left out, with a warning. */
+void import_generation(Job *job, const ImportConfig *config, TextList *settings);
+
 #endif

@@ -1,5 +1,5 @@
-/* From generation_config.json to settings of tfc generate; see import_generation.h. */
-#include "driver/exchange/import_generation.h"
+/* From generation_config.json to settings of tfc generate; see import_config.h. */
+#include "driver/exchange/import_config.h"
 
 #include "base/limits.h"
 #include "driver/exchange/import_json.h"

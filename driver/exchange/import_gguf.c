@@ -5,7 +5,6 @@
 #include "base/json_write.h"
 #include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/gguf_sentences.h"
-#include "driver/exchange/import_gguf_keys.h"
 #include "driver/exchange/import_gguf_tokenizer.h"
 #include "driver/exchange/published_sampling.h"
 #include "driver/exchange/published_tokens.h"

@@ -1,6 +1,6 @@
 /* Which keys of a GGUF's metadata may be left unread: by llama.cpp's llama-arch.cpp, which has the
  * names of all keys that it reads, and llama-model.cpp, which has their usual values. */
-#include "driver/exchange/import_gguf_keys.h"
+#include "driver/exchange/import_gguf_tokenizer.h"
 
 #include "driver/exchange/gguf_keys.h"
 

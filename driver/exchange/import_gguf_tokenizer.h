@@ -19,4 +19,16 @@ bool gguf_wrong(const GgufImport *m, const char *problem); /* adds an error; fal
 /* Writes tokenizer.json or a SentencePiece model, and tokenizer_config.json. False after errors. */
 bool import_gguf_tokenizer(const GgufImport *m);
 
+/* ---- import_gguf_keys.c ---- */
+
+/* Keys of a GGUF's metadata that no row of gguf_keys reads. */
+
+/* Checks that what is not read changes nothing that the model computes: an error for each key by
+ * which llama.cpp computes and tfc does not, unless its value is the one that means the same; one
+ * warning with the names of all keys that nobody knows. False after errors. */
+bool import_gguf_check_keys(const GgufImport *m);
+
+/* The width of a head by the metadata; 0: there are no heads. */
+double import_gguf_head_width(const Gguf *gguf);
+
 #endif

@@ -1,5 +1,5 @@
 /* Which keys of a config.json may be left unread. */
-#include "driver/exchange/import_keys.h"
+#include "driver/exchange/import_config.h"
 
 #include "driver/exchange/import_json.h"
 

@@ -1,6 +1,6 @@
 /* From lists of tokens to a tokenizer.json (transformers: convert_slow_tokenizer.py, BertConverter,
  * GPT2Converter, RobertaConverter, Qwen2Converter). */
-#include "driver/exchange/import_token_lists.h"
+#include "driver/exchange/import_added_tokens.h"
 
 #include "base/file.h"
 #include "base/json_write.h"

@@ -6,7 +6,6 @@
 #include "driver/exchange/import_added_tokens.h"
 #include "driver/exchange/import_json.h"
 #include "base/proto.h"
-#include "driver/exchange/import_token_lists.h"
 #include "driver/exchange/tokenizer_json.h"
 #include "runtime/text/hf/tokenizer_json.h"
 #include "runtime/text/sentencepiece/fields.h"

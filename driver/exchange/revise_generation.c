@@ -1,5 +1,5 @@
 /* Whether generation_config.json recommends what the run generates with. */
-#include "driver/exchange/import_generation.h"
+#include "driver/exchange/import_config.h"
 #include "driver/exchange/published_sampling.h"
 #include "driver/exchange/revise_parts.h"
 #include "driver/run/generation.h"

@@ -1,5 +1,5 @@
 /* From a loss back to the params of the last layer. */
-#include "driver/ports/label_params.h"
+#include "driver/ports/ports.h"
 
 #include "ir/id_uses.h"
 

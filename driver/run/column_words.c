@@ -3,9 +3,8 @@
 #include "driver/run/column_words.h"
 
 #include "base/file.h"
-#include "driver/ports/label_params.h"
+#include "driver/ports/ports.h"
 #include "driver/ports/patterns.h"
-#include "driver/run/own_vocabularies.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The words of a run's columns: the lists of those that are labels, FOLDER/labels-INPUT.txt, a
- * label a line; and the vocabularies of texts that have one of their own (own_vocabularies.h). */
+ * label a line; and the vocabularies of texts that have one of their own. */
 #ifndef DRIVER_RUN_COLUMN_WORDS_H
 #define DRIVER_RUN_COLUMN_WORDS_H
 
@@ -36,7 +36,7 @@ typedef struct NewParams {
 
 /* The words of a training that begins with a run's params become those of the run; but labels stay
  * those of the data if `fresh` meets all params that hold something of each label
- * (label_params.h): these are added to `anew`, with a note, if the run has another list. False
+ * (ports.h): these are added to `anew`, with a note, if the run has another list. False
  * after an error: a label that the run's list lacks. */
 bool column_words_keep(Job *job, const char *folder, const ModelPorts *ports,
                        const DataColumns *columns, NewParams *new);
@@ -47,5 +47,24 @@ void column_words_pass(const DataColumns *from, const DataColumns *to);
 /* Writes the files, and adds them to the record (NULL: none). False after an error. */
 bool column_words_write(Job *job, const char *folder, const DataColumns *columns,
                         RunRecord *record);
+
+/* ---- own_vocabularies.c ---- */
+
+/* The vocabularies that columns of text have of their own (`vocab title = own("SPEC")`):
+ * FOLDER/vocab-INPUT.model, tokenizer-INPUT.json or vocab-INPUT.txt. */
+
+/* Makes that of a column by its SPEC, as vocab_make takes it, from its cells if that needs them
+ * (NULL: there are none). `normalize`, `folder`: as VocabularyChoice has them. NULL after an
+ * error. */
+Vocabulary *own_vocabulary_make(Job *job, const char *folder, const ColumnSpec *column,
+                                const char *spec, const Lines *cells, const char *normalize);
+/* The path of that of a column in a run's folder, whether it is there or not, in the arena. */
+const char *own_vocabulary_path(Job *job, const char *folder, const ColumnSpec *column);
+/* That of a run, as it was recorded (record NULL: as it is). NULL after an error. */
+Vocabulary *own_vocabulary_read(Job *job, const char *folder, const RunRecord *record,
+                                const ColumnSpec *column);
+/* Writes the file, and adds it to the record (NULL: none). False after an error. */
+bool own_vocabulary_write(Job *job, const char *folder, const ColumnSpec *column,
+                          RunRecord *record);
 
 #endif

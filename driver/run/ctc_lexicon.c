@@ -1,5 +1,5 @@
 /* Reading the words of a lexicon. */
-#include "driver/run/ctc_lexicon.h"
+#include "driver/run/prediction.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Vocabularies of single columns: made, read, written. */
-#include "driver/run/own_vocabularies.h"
+#include "driver/run/column_words.h"
 
 #include "base/file.h"
 #include "driver/run/vocabularies.h"

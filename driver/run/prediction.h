@@ -4,6 +4,7 @@
 #define DRIVER_RUN_PREDICTION_H
 
 #include "driver/run/folder.h"
+#include "runtime/decode/ctc.h"
 #include "runtime/train/best.h"
 
 /* Prediction: of one `predict NAME = …`.
@@ -112,5 +113,15 @@ typedef struct Predicted {
  * error: memory ran out. */
 bool predictor_run(Predictor *predictor, Job *job, const Corpus *corpus, Arena *arena,
                    Predicted *results);
+
+/* ---- ctc_lexicon.c ---- */
+
+/* Lexicons of `tfc predict`: the words of which a search of CTC makes its results. */
+
+/* The words of a file: a line has the labels of one, with blanks between them. `separator`: the
+ * label between words; NULL: a result is one word. In the job's arena; NULL after an error, such as
+ * a label that the prediction lacks. */
+const CtcLexicon *ctc_lexicon_read(Job *job, const Prediction *prediction, const char *path,
+                                   const char *separator);
 
 #endif

@@ -2,7 +2,7 @@
  * each outcome is planned until params and slab together are within the limit. A budget is a
  * fraction of the slab without the pass and does not depend on the limit: so the least that an
  * error names can be asked for and is reached. */
-#include "driver/session/memory.h"
+#include "driver/session/session.h"
 
 #include "codegen/codegen.h"
 #include "passes/clone.h"

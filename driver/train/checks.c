@@ -1,5 +1,5 @@
 /* What is told before the vocabulary is made and anything is compiled. */
-#include "driver/train/checks.h"
+#include "driver/train/data.h"
 
 #include "base/file.h"
 #include "base/machine.h"

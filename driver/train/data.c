@@ -10,9 +10,7 @@
 #include "driver/run/evaluation.h"
 #include "driver/run/prediction.h"
 #include "driver/train/best.h"
-#include "driver/train/checks.h"
 #include "driver/train/data_checks.h"
-#include "driver/train/overlap.h"
 #include "passes/derive.h"
 
 #include <stdlib.h>
@@ -476,7 +474,7 @@ bool training_load_data(Training *t)
         !training_check_prepared_columns(t) ||
         !training_check_length(t, corpus_options(t).max_length) ||
         (!t->options->memory &&
-         !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory.h) */
+         !training_check_memory(t, true))) /* --memory: what is compiled is fitted (memory_fit) */
         return false;
     training_warn_of_overlap(t);
     const CorpusOptions options = corpus_options(t);

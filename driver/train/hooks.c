@@ -1,5 +1,5 @@
 /* What a training's loop asks for while it runs: validation, and which gradient went wrong. */
-#include "driver/train/hooks.h"
+#include "driver/train/training.h"
 
 #include "driver/run/continuation.h"
 #include "driver/run/evaluation.h"

@@ -1,5 +1,5 @@
 /* Comparing validation texts with the training text, by hashes. */
-#include "driver/train/overlap.h"
+#include "driver/train/data.h"
 
 #include "base/map.h"
 #include "driver/corpus/survey/digest.h"

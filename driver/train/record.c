@@ -1,7 +1,7 @@
 /* What a training writes into run.json: its options, and all else that decides its result. On
  * resume each difference is reported by name, and refused without --allow-change. */
 #define _GNU_SOURCE
-#include "driver/train/record.h"
+#include "driver/train/training.h"
 
 #include "base/file.h"
 #include "base/sha256.h"

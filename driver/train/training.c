@@ -8,7 +8,6 @@
 #include "driver/train/best.h"
 #include "driver/train/data.h"
 #include "driver/train/ranks.h"
-#include "driver/train/record.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>
