@@ -39,7 +39,7 @@ const char *library_module(Arena *arena, const char *name)
     return library_beside(arena, places, N_FOLDERS);
 }
 
-static bool fill(Library *library, void *handle, Diagnostics *diags)
+static bool fill_library(Library *library, void *handle, Diagnostics *diags)
 {
     for (int i = 0; i < library->n_functions; i++) {
         const LibraryFunction *f = &library->functions[i];
@@ -61,7 +61,7 @@ static bool load(Library *library, Diagnostics *diags)
     if (!handle)
         handle = dlopen(library->name, RTLD_LAZY | RTLD_LOCAL);
     if (handle)
-        return fill(library, handle, diags);
+        return fill_library(library, handle, diags);
     const char *why = dlerror();
     diag_error(diags, (Loc){0}, "cannot load %s: %s", library->name,
                why ? why : "no reason is known");

@@ -28,7 +28,7 @@ static uint64_t word32(const unsigned char *at)
 
 static uint64_t mix(uint64_t lane, uint64_t word) { return rotate(lane + word * P2, 31) * P1; }
 
-static uint64_t join(uint64_t hash, uint64_t lane) { return (hash ^ mix(0, lane)) * P1 + P4; }
+static uint64_t join_lane(uint64_t hash, uint64_t lane) { return (hash ^ mix(0, lane)) * P1 + P4; }
 
 uint64_t xxh64(const void *data, size_t size, uint64_t seed)
 {
@@ -44,7 +44,7 @@ uint64_t xxh64(const void *data, size_t size, uint64_t seed)
             d = mix(d, word64(at + 24));
         }
         hash = rotate(a, 1) + rotate(b, 7) + rotate(c, 12) + rotate(d, 18);
-        hash = join(join(join(join(hash, a), b), c), d);
+        hash = join_lane(join_lane(join_lane(join_lane(hash, a), b), c), d);
     }
     hash += (uint64_t)size;
     for (; left >= 8; at += 8, left -= 8)

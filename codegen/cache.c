@@ -142,8 +142,8 @@ static unsigned char *pack(Arena *arena, const ObjectSet *objects, Header *heade
 }
 
 /* The part of `size` bytes at the cursor, or NULL where the payload ends before. */
-static const unsigned char *take(const unsigned char *bytes, size_t total, size_t *cursor,
-                                 uint64_t size)
+static const unsigned char *take_cached(const unsigned char *bytes, size_t total, size_t *cursor,
+                                        uint64_t size)
 {
     size_t at = *cursor;
     if (size > total - at || padded((size_t)size) > total - at)
@@ -155,8 +155,9 @@ static const unsigned char *take(const unsigned char *bytes, size_t total, size_
 static bool unpack(Arena *arena, const unsigned char *bytes, const Header *header, ObjectSet *out)
 {
     size_t cursor = 0, total = (size_t)header->payload_bytes;
-    const unsigned char *sizes = take(bytes, total, &cursor, header->n_files * sizeof(uint64_t));
-    const char *symbol = (const char *)take(bytes, total, &cursor, header->symbol_bytes);
+    const unsigned char *sizes =
+        take_cached(bytes, total, &cursor, header->n_files * sizeof(uint64_t));
+    const char *symbol = (const char *)take_cached(bytes, total, &cursor, header->symbol_bytes);
     if (!sizes || !symbol || !header->symbol_bytes || symbol[header->symbol_bytes - 1])
         return false;
     ObjectFile *files = ARENA_ARRAY(arena, ObjectFile, header->n_files);
@@ -164,7 +165,7 @@ static bool unpack(Arena *arena, const unsigned char *bytes, const Header *heade
         uint64_t size;
         memcpy(&size, sizes + i * sizeof size, sizeof size);
         files[i].size = (size_t)size;
-        files[i].bytes = take(bytes, total, &cursor, size);
+        files[i].bytes = take_cached(bytes, total, &cursor, size);
         if (!files[i].bytes)
             return false;
     }

@@ -56,9 +56,9 @@ typedef struct Link {
     LinkedCode *code;
 } Link;
 
-static bool refuse(Link *link, const Input *in, const char *format, ...)
+static bool refuse_link(Link *link, const Input *in, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static bool refuse(Link *link, const Input *in, const char *format, ...)
+static bool refuse_link(Link *link, const Input *in, const char *format, ...)
 {
     Text text = {0};
     va_list list;
@@ -111,19 +111,19 @@ static bool place_section(Link *link, const Input *in, Section *section, const c
     const Elf64_Shdr *head = &section->head;
     section->part = part_for(head, name);
     if (head->sh_type == SHT_GROUP)
-        return refuse(link, in, "it has groups of sections");
+        return refuse_link(link, in, "it has groups of sections");
     if (section->part == PART_NONE || !head->sh_size)
         return true;
     uint64_t align = head->sh_addralign ? head->sh_addralign : 1;
     size_t *end = &link->size[section->part];
     if ((head->sh_type != SHT_PROGBITS && head->sh_type != SHT_NOBITS) || head->sh_flags & SHF_TLS)
-        return refuse(link, in, "section %s is of a kind that is not loaded", name);
+        return refuse_link(link, in, "section %s is of a kind that is not loaded", name);
     if (head->sh_type == SHT_PROGBITS && !part_of(in, head->sh_offset, head->sh_size))
-        return refuse(link, in, "section %s ends behind the file", name);
+        return refuse_link(link, in, "section %s ends behind the file", name);
     if (align > MOST_ALIGN || align & (align - 1) || head->sh_size > MOST_BYTES ||
         *end > MOST_BYTES - head->sh_size)
-        return refuse(link, in,
-                      "section %s is too large, or wants an alignment that it cannot have", name);
+        return refuse_link(
+            link, in, "section %s is too large, or wants an alignment that it cannot have", name);
     section->at = (*end + align - 1) & ~(align - 1);
     *end = section->at + head->sh_size;
     return true;
@@ -134,16 +134,16 @@ static bool read_sections(Link *link, Input *in)
     Elf64_Ehdr head;
     const unsigned char *begin = part_of(in, 0, sizeof head);
     if (!begin)
-        return refuse(link, in, "it is shorter than an object's header");
+        return refuse_link(link, in, "it is shorter than an object's header");
     memcpy(&head, begin, sizeof head);
     if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
         head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_type != ET_REL ||
         head.e_machine != relocation_machine)
-        return refuse(link, in, "it is not an object for this machine");
+        return refuse_link(link, in, "it is not an object for this machine");
     const unsigned char *heads =
         part_of(in, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr));
     if (!heads || head.e_shentsize != sizeof(Elf64_Shdr))
-        return refuse(link, in, "its table of sections is not in it");
+        return refuse_link(link, in, "its table of sections is not in it");
     in->n_sections = head.e_shnum;
     in->sections = ARENA_ARRAY(link->arena, Section, in->n_sections + 1);
     for (size_t i = 0; i < in->n_sections; i++)
@@ -151,7 +151,7 @@ static bool read_sections(Link *link, Input *in)
     for (size_t i = 0; i < in->n_sections; i++) {
         const char *name = text_of(in, head.e_shstrndx, in->sections[i].head.sh_name);
         if (!name)
-            return refuse(link, in, "section %zu has no name", i);
+            return refuse_link(link, in, "section %zu has no name", i);
         if (!place_section(link, in, &in->sections[i], name))
             return false;
     }
@@ -167,20 +167,20 @@ static bool read_symbol(Link *link, const Input *in, const Elf64_Sym *from, uint
     symbol->size = from->st_size;
     symbol->absolute = from->st_shndx == SHN_ABS;
     if (!symbol->name)
-        return refuse(link, in, "a symbol has no name");
+        return refuse_link(link, in, "a symbol has no name");
     if (from->st_shndx == SHN_COMMON || type == STT_TLS || type == STT_GNU_IFUNC ||
         (from->st_shndx == SHN_UNDEF && ELF64_ST_BIND(from->st_info) == STB_WEAK))
-        return refuse(link, in, "symbol %s is of a kind that is not linked", symbol->name);
+        return refuse_link(link, in, "symbol %s is of a kind that is not linked", symbol->name);
     if (from->st_shndx == SHN_UNDEF || symbol->absolute)
         return true;
     if (from->st_shndx >= in->n_sections ||
         symbol->value > in->sections[from->st_shndx].head.sh_size)
-        return refuse(link, in, "symbol %s lies outside of all sections", symbol->name);
+        return refuse_link(link, in, "symbol %s lies outside of all sections", symbol->name);
     symbol->section = &in->sections[from->st_shndx];
     if (ELF64_ST_BIND(from->st_info) == STB_LOCAL)
         return true;
     if (map_has(&link->defined, symbol->name))
-        return refuse(link, in, "symbol %s is defined a second time", symbol->name);
+        return refuse_link(link, in, "symbol %s is defined a second time", symbol->name);
     map_set(&link->defined, symbol->name, symbol);
     return true;
 }
@@ -193,7 +193,7 @@ static bool read_symbols(Link *link, Input *in)
             continue;
         const unsigned char *table = part_of(in, head->sh_offset, head->sh_size);
         if (!table || head->sh_entsize != sizeof(Elf64_Sym) || in->symbols)
-            return refuse(link, in, "its table of symbols is not in it");
+            return refuse_link(link, in, "its table of symbols is not in it");
         in->n_symbols = head->sh_size / sizeof(Elf64_Sym);
         in->symbols = ARENA_ARRAY(link->arena, ElfSymbol, in->n_symbols + 1);
         for (size_t i = 0; i < in->n_symbols; i++) {
@@ -223,11 +223,11 @@ static bool read_place(Link *link, const Input *in, const Elf64_Rela *from, Relo
     uint64_t symbol = ELF64_R_SYM(from->r_info), size = place->section->head.sh_size;
     place->relocation = relocation_find(type);
     if (!place->relocation)
-        return refuse(link, in, "it has a relocation of type %u, which is not known", type);
+        return refuse_link(link, in, "it has a relocation of type %u, which is not known", type);
     uint64_t bytes = (uint64_t)relocation_bytes(place->relocation);
     if (symbol >= in->n_symbols || from->r_offset > size || bytes > size - from->r_offset)
-        return refuse(link, in,
-                      "a relocation lies outside of its section, or its symbol does not exist");
+        return refuse_link(
+            link, in, "a relocation lies outside of its section, or its symbol does not exist");
     place->offset = from->r_offset;
     place->symbol = &in->symbols[symbol];
     place->addend = from->r_addend;
@@ -242,8 +242,8 @@ static bool each_place_of(Link *link, const Input *in, const Elf64_Shdr *head, V
     const unsigned char *table = part_of(in, head->sh_offset, head->sh_size);
     if (!table || head->sh_type != SHT_RELA || head->sh_entsize != sizeof(Elf64_Rela) ||
         place.section->head.sh_type == SHT_NOBITS)
-        return refuse(link, in,
-                      "a table of relocations is not in it, or of another kind than RELA");
+        return refuse_link(link, in,
+                           "a table of relocations is not in it, or of another kind than RELA");
     for (uint64_t at = 0; head->sh_size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
         Elf64_Rela from;
         memcpy(&from, table + at, sizeof from);
@@ -262,7 +262,7 @@ static bool each_place(Link *link, Visit *visit)
             if (head->sh_type != SHT_RELA && head->sh_type != SHT_REL)
                 continue;
             if (head->sh_info >= in->n_sections)
-                return refuse(link, in, "it has relocations of a section that does not exist");
+                return refuse_link(link, in, "it has relocations of a section that does not exist");
             const Section *section = &in->sections[head->sh_info];
             if (section->part != PART_NONE && section->head.sh_size &&
                 !each_place_of(link, in, head, visit))
@@ -284,11 +284,12 @@ static bool prepare(Link *link, const Input *in, const RelocationPlace *place)
         symbol->outside = symbol->value != 0;
         if (!symbol->elsewhere && !symbol->outside)
             return link->diags->errors == errors &&
-                   refuse(link, in, "nothing is called \"%s\"", symbol->name);
+                   refuse_link(link, in, "nothing is called \"%s\"", symbol->name);
     }
     const Section *section = symbol->elsewhere ? symbol->elsewhere->section : symbol->section;
     if (section && section->part == PART_NONE)
-        return refuse(link, in, "it needs symbol %s of a section that is not loaded", symbol->name);
+        return refuse_link(link, in, "it needs symbol %s of a section that is not loaded",
+                           symbol->name);
     bool wants = place->relocation->target == TO_SLOT ||
                  (place->relocation->target == TO_CALLED && symbol->outside);
     if (wants && !symbol->slot) {
@@ -361,7 +362,7 @@ static bool find_upper(Link *link, const Input *in, const RelocationPlace *lower
             (upper->relocation->target == TO_SYMBOL || upper->relocation->target == TO_SLOT))
             return true;
     }
-    return refuse(link, in, "a relocation has no other half");
+    return refuse_link(link, in, "a relocation has no other half");
 }
 
 static bool write_place(Link *link, const Input *in, const RelocationPlace *place)
@@ -371,8 +372,8 @@ static bool write_place(Link *link, const Input *in, const RelocationPlace *plac
         return false;
     return relocation_apply(place->relocation, place_of(link, place),
                             (uintptr_t)place_of(link, &at), target_of(link, &at)) ||
-           refuse(link, in, "symbol %s is too far for a relocation of type %u", place->symbol->name,
-                  place->relocation->type);
+           refuse_link(link, in, "symbol %s is too far for a relocation of type %u",
+                       place->symbol->name, place->relocation->type);
 }
 
 /* ---- the mapping ---- */
@@ -417,8 +418,8 @@ static bool write_slots(const Link *link)
         memcpy(slot_of(link, i), &(uint64_t){address_of(link, link->slots.data[i])},
                sizeof(uint64_t));
         if (!relocation_stub(stub_of(link, i), (uintptr_t)slot_of(link, i)))
-            return refuse((Link *)link, &link->inputs[0],
-                          "the table of addresses is too far from the code");
+            return refuse_link((Link *)link, &link->inputs[0],
+                               "the table of addresses is too far from the code");
     }
     return true;
 }

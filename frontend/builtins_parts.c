@@ -86,7 +86,7 @@ static Value *stretched(Elab *e, Value *x, int axis, const Type *to)
 }
 
 /* Parts of any lengths, one after the other. */
-static Val join(Elab *e, const Node *call, int n, Value **parts, int axis)
+static Val join_parts(Elab *e, const Node *call, int n, Value **parts, int axis)
 {
     Dim lengths[MAX_PARTS], sum;
     Type type = parts[0]->type;
@@ -237,7 +237,7 @@ Val builtin_concat(Elab *e, const Node *call, Val *args)
     }
     Val val = n == 1  ? val_tensor(e, call, parts[0])
               : fixed ? val_tensor(e, call, build_concat(&e->b, n, parts, axis))
-                      : join(e, call, n, parts, axis);
+                      : join_parts(e, call, n, parts, axis);
     if (val.kind == VAL_TENSOR)
         copy_dim_names(e, val.tensor, parts[0]);
     return val;

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-static void fill(Dense *out, Num x)
+static void fill_dense(Dense *out, Num x)
 {
     for (int64_t i = 0; i < out->shape->count; i++)
         out->x[i] = x;
@@ -25,9 +25,9 @@ void interpret_const(Interpreter *in, const Op *op, Dense *out)
 {
     double value = op_float(op, ATTR_value);
     Rounding r = rounding_for(in, op);
-    fill(out, out->dtype == DT_BOOL  ? num_exact(value != 0)
-              : out->dtype == DT_I32 ? num_exact(trunc(value))
-                                     : num_given(&r, value));
+    fill_dense(out, out->dtype == DT_BOOL  ? num_exact(value != 0)
+                    : out->dtype == DT_I32 ? num_exact(trunc(value))
+                                           : num_given(&r, value));
 }
 
 void interpret_iota(Interpreter *in, const Op *op, Dense *out)
@@ -49,7 +49,7 @@ void interpret_size(Interpreter *in, const Op *op, Dense *out)
             n += in->run->dims[symbol].lengths[row];
     }
     Rounding r = rounding_for(in, op);
-    fill(out, num_given(&r, (double)n));
+    fill_dense(out, num_given(&r, (double)n));
 }
 
 void interpret_lengths(Interpreter *in, const Op *op, Dense *out)
@@ -65,7 +65,7 @@ void interpret_lengths(Interpreter *in, const Op *op, Dense *out)
 void interpret_training(Interpreter *in, const Op *op, Dense *out)
 {
     (void)op;
-    fill(out, num_exact(in->run->training));
+    fill_dense(out, num_exact(in->run->training));
 }
 
 uint32_t philox_word(const Interpreter *in, int64_t site, int64_t element)

@@ -186,7 +186,7 @@ static Kind leaf_kind(const Finder *f, const Op *op)
 }
 
 /* Of an op that reads these kinds, sums apart: rows meet only what is the same for all of them. */
-static Kind join(Kind a, Kind b)
+static Kind join_kinds(Kind a, Kind b)
 {
     if (a == SAME || a == b)
         return b;
@@ -265,7 +265,7 @@ static Fact find_fact(Finder *f, Op *op)
     if (!is_sum(f, op)) {
         Kind all = SAME;
         for (int i = 0; i < op->n_args; i++)
-            all = join(all, read_total(f, op, i));
+            all = join_kinds(all, read_total(f, op, i));
         fact.kind = all == WHOLE || all == LATE ? all : rows_kind(f, op, all);
     }
     fact.totals = f->sums.reads.count != reads;

@@ -86,7 +86,7 @@ static const struct {
     /* clang-format on */
 };
 
-static void refuse(Job *job, const char *command, const char *path, const char *option)
+static void refuse_ending(Job *job, const char *command, const char *path, const char *option)
 {
     const char *ending = ending_of(path);
     const Ending *other = find_ending(NULL, ending);
@@ -129,6 +129,6 @@ const char *ending_kind(Job *job, const char *command, const char *path, const c
     if (!found)
         found = find_ending(command, "*");
     if (!found)
-        refuse(job, command, path, option);
+        refuse_ending(job, command, path, option);
     return found ? found->kind : NULL;
 }

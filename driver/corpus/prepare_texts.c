@@ -351,8 +351,8 @@ void pair_reader_close(PairReader *reader)
 }
 
 /* An error at a line of a file. */
-static bool refuse(Diagnostics *diags, const TextPart *part, int k, int64_t line, int column,
-                   const char *what)
+static bool refuse_part_line(Diagnostics *diags, const TextPart *part, int k, int64_t line,
+                             int column, const char *what)
 {
     diag_error(diags,
                (Loc){.source = text_quoted(diags->arena, part, k),
@@ -370,14 +370,15 @@ bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2])
         if (result.status == LINE_END)
             result.message = TEXT_CHANGED;
         if (result.status != LINE_READ)
-            return refuse(diags, part, k, result.status == LINE_FAILED ? 0 : result.number,
-                          result.column, result.message);
+            return refuse_part_line(diags, part, k,
+                                    result.status == LINE_FAILED ? 0 : result.number, result.column,
+                                    result.message);
         sides[k] = result.line;
         if (!part->has_columns)
             continue;
         if (!line_columns(&result.line, sides))
-            return refuse(diags, part, k, result.number, 1,
-                          "no tab: expected a source, a tab and its target");
+            return refuse_part_line(diags, part, k, result.number, 1,
+                                    "no tab: expected a source, a tab and its target");
     }
     return true;
 }

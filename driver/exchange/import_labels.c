@@ -8,7 +8,7 @@
 
 static const char key[] = "id2label";
 
-static bool refuse(Job *job, const Source *config, const char *text)
+static bool refuse_id2label(Job *job, const Source *config, const char *text)
 {
     diag_error(&job->diags, (Loc){.source = config}, "\"%s\": %s", key, text);
     return false;
@@ -38,9 +38,9 @@ static bool are_different(Job *job, const Source *config, const char *const *lab
     for (size_t i = 0; i < n; i++) {
         const uintptr_t before = (uintptr_t)map_get(&seen, labels[i]);
         if (before)
-            return refuse(job, config,
-                          arena_printf(job->arena, "%zu and %zu have the same label, '%s'",
-                                       before - 1, i, labels[i]));
+            return refuse_id2label(job, config,
+                                   arena_printf(job->arena, "%zu and %zu have the same label, '%s'",
+                                                before - 1, i, labels[i]));
         map_set(&seen, labels[i], (void *)(uintptr_t)(i + 1));
     }
     return true;
@@ -56,15 +56,16 @@ static bool read_named(Job *job, const Source *config, const JsonValue *json, Te
         while (*c >= '0' && *c <= '9' && id < json->n)
             id = id * 10 + (size_t)(*c++ - '0');
         if (*c || c == json->keys[i] || id >= json->n || at[id])
-            return refuse(
+            return refuse_id2label(
                 job, config,
                 arena_printf(job->arena, "expected the ids 0 to %u, each once", json->n - 1));
         if (json->items[i].kind != JV_STRING || !can_stand(json->items[i].text))
-            return refuse(job, config,
-                          arena_printf(job->arena,
-                                       "the label of %zu is no text, is empty, or has a line break "
-                                       "or a tab in it",
-                                       id));
+            return refuse_id2label(
+                job, config,
+                arena_printf(job->arena,
+                             "the label of %zu is no text, is empty, or has a line break "
+                             "or a tab in it",
+                             id));
         at[id] = json->items[i].text;
     }
     for (size_t i = 0; i < json->n; i++)
@@ -107,7 +108,7 @@ bool import_labels_read(Job *job, const Source *config, const JsonValue *all, Te
     enum { UNSAID = 2, MOST = 1 << 20 };
     const JsonValue *json = json_member(all, key);
     if (json && json->kind == JV_OBJECT && json->n == 1)
-        return refuse(job, config,
+        return refuse_id2label(job, config,
                       "it has one label, so that all words would have the same: labels of words "
                       "are two or more");
     if (json && json->kind == JV_OBJECT && json->n) {
@@ -117,12 +118,12 @@ bool import_labels_read(Job *job, const Source *config, const JsonValue *all, Te
         return true;
     }
     if (json && json->kind != JV_NULL)
-        return refuse(job, config, "expected an object with a label for each id");
+        return refuse_id2label(job, config, "expected an object with a label for each id");
     const JsonValue *count = json_member(all, "num_labels");
     const int64_t n = count && count->kind == JV_INTEGER ? count->integer : UNSAID;
     if (n < 2 || n > MOST)
-        return refuse(job, config,
-                      "it is absent, and \"num_labels\" is no number of labels from 2");
+        return refuse_id2label(job, config,
+                               "it is absent, and \"num_labels\" is no number of labels from 2");
     for (int64_t i = 0; i < n; i++)
         vec_push(job->arena, *labels, arena_printf(job->arena, "LABEL_%lld", (long long)i));
     return true;
@@ -136,11 +137,12 @@ bool import_labels_print(Job *job, const Source *config, const JsonValue *all, b
         return false;
     for (size_t i = 0; i < labels.count; i++) {
         if (in_words && strchr(labels.data[i], ' '))
-            return refuse(job, config,
-                          arena_printf(job->arena,
-                                       "the label of %zu, '%s', has a blank in it, which stands "
-                                       "between labels of a text: write another there",
-                                       i, labels.data[i]));
+            return refuse_id2label(
+                job, config,
+                arena_printf(job->arena,
+                             "the label of %zu, '%s', has a blank in it, which stands "
+                             "between labels of a text: write another there",
+                             i, labels.data[i]));
         text_add(out, "%s\n", labels.data[i]);
     }
     return true;

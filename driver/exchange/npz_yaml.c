@@ -17,7 +17,7 @@ typedef struct Yaml {
     JsonWriter json;
 } Yaml;
 
-static bool refuse(Yaml *y, const yaml_mark_t *mark, const char *what)
+static bool refuse_yaml(Yaml *y, const yaml_mark_t *mark, const char *what)
 {
     Loc loc = {.source = y->source,
                .line = (int)mark->line + 1,
@@ -33,8 +33,8 @@ static bool next(Yaml *y, yaml_event_t *event)
     if (yaml_parser_parse(&y->parser, event))
         return true;
     const char *problem = y->parser.problem;
-    return refuse(y, &y->parser.problem_mark,
-                  problem ? arena_printf(y->arena, "not YAML: %s", problem) : "not YAML");
+    return refuse_yaml(y, &y->parser.problem_mark,
+                       problem ? arena_printf(y->arena, "not YAML: %s", problem) : "not YAML");
 }
 
 /* The scalar's text, which lives as long as the event; NULL after an error. */
@@ -43,7 +43,7 @@ static const char *scalar_text(Yaml *y, const yaml_event_t *event)
     const char *text = (const char *)event->data.scalar.value;
     if (strlen(text) == event->data.scalar.length)
         return text;
-    refuse(y, &event->start_mark, "a string holds a NUL");
+    refuse_yaml(y, &event->start_mark, "a string holds a NUL");
     return NULL;
 }
 
@@ -71,7 +71,7 @@ static bool put_member(Yaml *y, bool is_map, const yaml_event_t *first, int dept
     if (!is_map)
         return put_value(y, NULL, first, depth);
     if (first->type != YAML_SCALAR_EVENT)
-        return refuse(y, &first->start_mark, "a key is no plain text");
+        return refuse_yaml(y, &first->start_mark, "a key is no plain text");
     const char *key = scalar_text(y, first);
     if (!key || !next(y, &value))
         return false;
@@ -101,9 +101,9 @@ static bool put_value(Yaml *y, const char *key, const yaml_event_t *event, int d
     if (event->type == YAML_SCALAR_EVENT)
         return put_scalar(y, key, event);
     if (!is_map && event->type != YAML_SEQUENCE_START_EVENT)
-        return refuse(y, &event->start_mark, "an alias, which is not read here");
+        return refuse_yaml(y, &event->start_mark, "an alias, which is not read here");
     if (depth == DEEPEST)
-        return refuse(y, &event->start_mark, "too many lists in lists");
+        return refuse_yaml(y, &event->start_mark, "too many lists in lists");
     json_open(&y->json, key, is_map ? '{' : '[');
     if (!put_members(y, is_map, depth + 1))
         return false;
@@ -119,9 +119,9 @@ static bool put_document(Yaml *y)
             return false;
         yaml_event_type_t type = event.type;
         bool begins = type == YAML_STREAM_START_EVENT || type == YAML_DOCUMENT_START_EVENT;
-        bool ok =
-            begins || (type == YAML_STREAM_END_EVENT ? refuse(y, &event.start_mark, "it is empty")
-                                                     : put_value(y, NULL, &event, 0));
+        bool ok = begins ||
+                  (type == YAML_STREAM_END_EVENT ? refuse_yaml(y, &event.start_mark, "it is empty")
+                                                 : put_value(y, NULL, &event, 0));
         yaml_event_delete(&event);
         if (!begins || !ok)
             return ok;

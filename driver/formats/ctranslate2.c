@@ -21,7 +21,7 @@ typedef struct SpecReader {
     VEC(const float *) inverses; /* of each variable 1 over its elements; NULL: not needed yet */
 } SpecReader;
 
-static uint64_t take(SpecReader *r, int bytes)
+static uint64_t take_spec(SpecReader *r, int bytes)
 {
     uint64_t value = 0;
     if (r->end - r->at < bytes) {
@@ -36,7 +36,7 @@ static uint64_t take(SpecReader *r, int bytes)
 /* A string with its length, in which the NUL behind it counts. NULL: the arena has failed. */
 static const char *take_name(SpecReader *r)
 {
-    const uint64_t length = take(r, 2);
+    const uint64_t length = take_spec(r, 2);
     if (r->is_bad || !length || length > (uint64_t)(r->end - r->at)) {
         r->is_bad = true;
         return "";
@@ -49,13 +49,13 @@ static const char *take_name(SpecReader *r)
 static bool read_variable(SpecReader *r)
 {
     StTensor tensor = {.name = take_name(r)};
-    const uint64_t rank = take(r, 1);
+    const uint64_t rank = take_spec(r, 1);
     if (rank > ST_MAX_RANK)
         return tensor_list_refuse(&r->list, tensor.name, "it has more than 8 dimensions");
     tensor.rank = (int)rank;
     for (int d = 0; d < tensor.rank; d++)
-        tensor.dims[d] = (int64_t)take(r, 4);
-    const uint64_t type = take(r, 1), bytes = take(r, 4);
+        tensor.dims[d] = (int64_t)take_spec(r, 4);
+    const uint64_t type = take_spec(r, 1), bytes = take_spec(r, 4);
     if (r->is_bad || bytes > (uint64_t)(r->end - r->at))
         return !(r->is_bad = true);
     if (type >= N_TYPES)
@@ -164,7 +164,7 @@ static bool drop_scales(SpecReader *r)
 
 static bool read_all(SpecReader *r)
 {
-    const uint64_t version = take(r, 4);
+    const uint64_t version = take_spec(r, 4);
     if (version < OLDEST || version > NEWEST)
         return tensor_list_refuse(
             &r->list, NULL,
@@ -174,11 +174,11 @@ static bool read_all(SpecReader *r)
                 "convert the model again",
                 (unsigned long long)version, OLDEST, NEWEST));
     take_name(r);
-    take(r, 4); /* the specification's revision */
-    for (uint64_t n = take(r, 4); n && !r->is_bad; n--)
+    take_spec(r, 4); /* the specification's revision */
+    for (uint64_t n = take_spec(r, 4); n && !r->is_bad; n--)
         if (!read_variable(r))
             return false;
-    for (uint64_t n = take(r, 4); n && !r->is_bad; n--)
+    for (uint64_t n = take_spec(r, 4); n && !r->is_bad; n--)
         if (!read_alias(r))
             return false;
     for (size_t i = 0; i < r->list.tensors.count && !r->is_bad; i++)

@@ -187,8 +187,8 @@ static const char *known_formats(Arena *arena)
 }
 
 /* `stand_in`: of text_stand_in. */
-static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const Format *format,
-                   const char *stand_in)
+static bool refuse_format(Diagnostics *diags, Arena *arena, const char *path, const Format *format,
+                          const char *stand_in)
 {
     if (stand_in)
         diag_about(diags, DIAG_ERROR, path, " is %s", stand_in);
@@ -208,7 +208,7 @@ StFile *format_parse(Diagnostics *diags, Arena *arena, const char *path, const v
     const Format *format = format_of(path, bytes, size);
     if (format && format->parse)
         return st_parse_within(format->budget, format->parse, diags, arena, path, bytes, size);
-    refuse(diags, arena, path, format, text_stand_in(bytes, size));
+    refuse_format(diags, arena, path, format, text_stand_in(bytes, size));
     return NULL;
 }
 
@@ -221,7 +221,7 @@ bool format_check(Diagnostics *diags, Arena *arena, const char *path)
     const Format *format = map ? format_of(path, map, size) : NULL;
     const char *stand_in = map ? text_stand_in(map, size) : NULL;
     file_unmap(map, size);
-    return !map || (format && format->parse) || refuse(diags, arena, path, format, stand_in);
+    return !map || (format && format->parse) || refuse_format(diags, arena, path, format, stand_in);
 }
 
 StFile *format_open_within(Diagnostics *diags, Arena *arena, FileReach reach, const char *path)

@@ -30,7 +30,7 @@ static uint64_t number_at(const unsigned char *at, size_t bytes)
     return value;
 }
 
-static uint64_t take(GgufReader *r, size_t bytes)
+static uint64_t take_gguf(GgufReader *r, size_t bytes)
 {
     if ((size_t)(r->end - r->at) < bytes) {
         r->is_bad = true;
@@ -44,7 +44,7 @@ static uint64_t take(GgufReader *r, size_t bytes)
 static const char *take_name(GgufReader *r)
 {
     enum { LONGEST = 0xFFFF }; /* of a key, by docs/gguf.md */
-    const uint64_t length = take(r, 8);
+    const uint64_t length = take_gguf(r, 8);
     if (r->is_bad || length > LONGEST || length > (uint64_t)(r->end - r->at)) {
         r->is_bad = true;
         return "";
@@ -130,7 +130,7 @@ static void skip_values(GgufReader *r, GgufKind kind, uint64_t n)
         return;
     }
     for (uint64_t i = 0; i < n && !r->is_bad; i++) {
-        const uint64_t length = take(r, 8);
+        const uint64_t length = take_gguf(r, 8);
         if (r->is_bad || length > (uint64_t)(r->end - r->at))
             r->is_bad = true;
         else
@@ -143,12 +143,12 @@ static bool read_value(GgufReader *r)
     GgufValue *value = ARENA_NEW(r->gguf->list.arena, GgufValue);
     if (!value || !(value->key = take_name(r)))
         return false;
-    uint64_t kind = take(r, 4);
+    uint64_t kind = take_gguf(r, 4);
     value->n = 1;
     if (kind == GGUF_ARRAY) {
         value->is_array = true;
-        kind = take(r, 4);
-        value->n = take(r, 8);
+        kind = take_gguf(r, 4);
+        value->n = take_gguf(r, 8);
     }
     if (r->is_bad)
         return false;
@@ -182,17 +182,17 @@ const GgufValue *gguf_own(const Gguf *gguf, const char *key)
 static bool read_tensor(GgufReader *r, StTensor *tensor, uint64_t *offset)
 {
     *tensor = (StTensor){.name = take_name(r)};
-    const uint64_t rank = take(r, 4);
+    const uint64_t rank = take_gguf(r, 4);
     if (r->is_bad || !tensor->name)
         return false;
     if (rank > MAX_DIMS)
         return tensor_list_refuse(&r->gguf->list, tensor->name, "it has more than 4 dimensions");
     tensor->rank = (int)rank;
     for (int d = tensor->rank; d-- > 0;)
-        tensor->dims[d] = (int64_t)take(r, 8); /* a negative one is refused as it is added */
-    const uint32_t number = (uint32_t)take(r, 4);
+        tensor->dims[d] = (int64_t)take_gguf(r, 8); /* a negative one is refused as it is added */
+    const uint32_t number = (uint32_t)take_gguf(r, 4);
     const GgufType *type = gguf_type(number);
-    *offset = take(r, 8);
+    *offset = take_gguf(r, 8);
     if (r->is_bad)
         return false;
     if (!gguf_type_is_read(type))
@@ -281,7 +281,7 @@ static bool read_tensors(GgufReader *r, uint64_t n, uint64_t alignment)
 static bool read_all(GgufReader *r)
 {
     r->at += MAGIC_BYTES + 4;
-    const uint64_t n_tensors = take(r, 8), n_values = take(r, 8);
+    const uint64_t n_tensors = take_gguf(r, 8), n_values = take_gguf(r, 8);
     for (uint64_t i = 0; i < n_values && !r->is_bad; i++)
         if (!read_value(r))
             return false;

@@ -39,7 +39,7 @@ static void skip_blanks(Header *h)
         h->at++;
 }
 
-static bool take(Header *h, const char *text)
+static bool take_npy(Header *h, const char *text)
 {
     size_t n = strlen(text);
     skip_blanks(h);
@@ -52,7 +52,7 @@ static bool take(Header *h, const char *text)
 static bool read_type(Header *h, NpyArray *array)
 {
     for (int i = 0; i < N_TYPES; i++)
-        if (take(h, types[i].name)) {
+        if (take_npy(h, types[i].name)) {
             array->type = types[i].type;
             return true;
         }
@@ -60,10 +60,11 @@ static bool read_type(Header *h, NpyArray *array)
     if (from < h->end && *from == '\'')
         quote = memchr(from + 1, '\'', (size_t)(h->end - from - 1));
     h->other =
-        take(h, "'>")
+        take_npy(h, "'>")
             ? "its numbers are big-endian, which is not read: save them as little-endian (x.astype(x.dtype.newbyteorder('<')))"
-        : take(h, "'|O") ? "its elements are objects of Python, which are not read: save numbers"
-                         : "its elements are of a type that is not read: save them as float32";
+        : take_npy(h, "'|O")
+            ? "its elements are objects of Python, which are not read: save numbers"
+            : "its elements are of a type that is not read: save them as float32";
     if (!quote || quote - from > NPY_TYPE)
         return wrong(h, h->other);
     array->type = ST_COUNT;
@@ -85,15 +86,15 @@ static bool read_size(Header *h, int64_t *size)
 
 static bool read_shape(Header *h, NpyArray *array)
 {
-    if (!take(h, "("))
+    if (!take_npy(h, "("))
         return wrong(h, "its header has no shape: the file is damaged");
-    while (!take(h, ")")) {
+    while (!take_npy(h, ")")) {
         if (array->rank == NPY_MAX_RANK)
             return wrong(h, "it has too many axes");
         if (!read_size(h, &array->dims[array->rank++]))
             return false;
-        if (!take(h, ",")) {
-            if (!take(h, ")"))
+        if (!take_npy(h, ",")) {
+            if (!take_npy(h, ")"))
                 return wrong(h, "its header has no shape: the file is damaged");
             break;
         }
@@ -104,12 +105,13 @@ static bool read_shape(Header *h, NpyArray *array)
 static bool read_entry(Header *h, NpyArray *array)
 {
     bool *is = NULL;
-    if (take(h, "'descr':"))
+    if (take_npy(h, "'descr':"))
         is = read_type(h, array) ? &h->has_type : NULL;
-    else if (take(h, "'shape':"))
+    else if (take_npy(h, "'shape':"))
         is = !h->has_shape && read_shape(h, array) ? &h->has_shape : NULL;
-    else if (take(h, "'fortran_order':"))
-        is = take(h, "False") || (array->is_fortran = take(h, "True")) ? &h->has_order : NULL;
+    else if (take_npy(h, "'fortran_order':"))
+        is = take_npy(h, "False") || (array->is_fortran = take_npy(h, "True")) ? &h->has_order
+                                                                               : NULL;
     if (!is || *is)
         return wrong(h, "its header is not one that numpy.save writes");
     return (*is = true);
@@ -117,14 +119,14 @@ static bool read_entry(Header *h, NpyArray *array)
 
 static bool read_header(Header *h, NpyArray *array)
 {
-    if (!take(h, "{"))
+    if (!take_npy(h, "{"))
         return wrong(h, "its header is not one that numpy.save writes");
-    while (!take(h, "}")) {
+    while (!take_npy(h, "}")) {
         if (!read_entry(h, array))
             return false;
-        if (take(h, ","))
+        if (take_npy(h, ","))
             continue;
-        if (take(h, "}"))
+        if (take_npy(h, "}"))
             break;
         return wrong(h, "its header is not one that numpy.save writes");
     }

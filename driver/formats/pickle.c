@@ -44,7 +44,7 @@ static bool wrong(Machine *m, const char *problem)
 /* ---- bytes ---- */
 
 /* The next n bytes; NULL after an error. */
-static const unsigned char *take(Machine *m, uint64_t n)
+static const unsigned char *take_pickled(Machine *m, uint64_t n)
 {
     if ((uint64_t)(m->end - m->at) < n) {
         wrong(m, "the pickle is cut off" FETCH_AGAIN);
@@ -57,7 +57,7 @@ static const unsigned char *take(Machine *m, uint64_t n)
 /* A little-endian number of at most 8 bytes. */
 static bool take_number(Machine *m, int bytes, uint64_t *number)
 {
-    const unsigned char *from = take(m, (uint64_t)bytes);
+    const unsigned char *from = take_pickled(m, (uint64_t)bytes);
     *number = 0;
     for (int i = 0; from && i < bytes; i++)
         *number |= (uint64_t)from[i] << (8 * i);
@@ -192,7 +192,8 @@ static bool memo_get(Machine *m, uint64_t number)
 static bool push_text(Machine *m, int length_bytes)
 {
     uint64_t length;
-    const unsigned char *from = take_number(m, length_bytes, &length) ? take(m, length) : NULL;
+    const unsigned char *from =
+        take_number(m, length_bytes, &length) ? take_pickled(m, length) : NULL;
     if (!from)
         return false;
     Pickled *value = pickle_value(&m->reader, PICKLED_TEXT);
@@ -208,7 +209,8 @@ static bool push_text(Machine *m, int length_bytes)
 static bool push_long(Machine *m, int length_bytes)
 {
     uint64_t length, number = 0;
-    const unsigned char *from = take_number(m, length_bytes, &length) ? take(m, length) : NULL;
+    const unsigned char *from =
+        take_number(m, length_bytes, &length) ? take_pickled(m, length) : NULL;
     if (!from)
         return false;
     if (length > 8) /* no size */
@@ -328,7 +330,7 @@ static bool refuse_opcode(Machine *m, unsigned char opcode)
                               (unsigned)opcode));
 }
 
-static bool skip(Machine *m, uint64_t n) { return take(m, n); }
+static bool skip(Machine *m, uint64_t n) { return take_pickled(m, n); }
 
 static bool put_numbered(Machine *m, int bytes, bool (*act)(Machine *m, uint64_t number))
 {
@@ -412,7 +414,7 @@ const Pickled *pickle_read(Arena *arena, const PickleRules *rules, const void *b
     m.end = m.at + m.size;
     const Pickled *value = NULL;
     while (!value && !m.reader.problem && !arena_failed(arena)) {
-        const unsigned char *opcode = take(&m, 1);
+        const unsigned char *opcode = take_pickled(&m, 1);
         if (opcode && *opcode == '.')
             value = pop(&m);
         else if (opcode)

@@ -11,7 +11,7 @@
 
 enum { MAX_INDEX = 64 << 20 };
 
-static bool refuse(Diagnostics *diags, Arena *arena, const char *path, const char *what)
+static bool refuse_shards(Diagnostics *diags, Arena *arena, const char *path, const char *what)
 {
     Loc loc = {.source = diag_source(arena, path, "", 0)};
     diag_error(diags, loc, "%s", what ? what : "out of memory");
@@ -33,9 +33,10 @@ static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, FileReach
         *shard = (Shard){file, tensor, shards->n_items};
         const Shard *before = shards_find(shards, tensor->name);
         if (before && before->item == shard->item)
-            return refuse(diags, arena, path,
-                          arena_printf(arena, "the tensor '%s' is in another file of %s, too",
-                                       tensor->name, shards->path));
+            return refuse_shards(diags, arena, path,
+                                 arena_printf(arena,
+                                              "the tensor '%s' is in another file of %s, too",
+                                              tensor->name, shards->path));
         map_set(&shards->index, tensor->name, shard);
         if (!before)
             vec_push(arena, shards->names, tensor->name);
@@ -55,15 +56,16 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, FileRea
     JsonValue *json = json_read(arena, source->text, source->length, &problem);
     const JsonValue *map = json ? json_member(json, "weight_map") : NULL;
     if (!json)
-        return refuse(diags, arena, path, problem);
+        return refuse_shards(diags, arena, path, problem);
     if (!map || map->kind != JV_OBJECT)
-        return refuse(diags, arena, path, "it is no index of shards: it has no \"weight_map\"");
+        return refuse_shards(diags, arena, path,
+                             "it is no index of shards: it has no \"weight_map\"");
     Map seen;
     map_init(&seen, arena);
     for (size_t i = 0; i < map->n; i++) {
         const char *name = map->items[i].kind == JV_STRING ? map->items[i].text : "";
         if (!*name || (strchr(name, '/') && !reach.outside))
-            return refuse(
+            return refuse_shards(
                 diags, arena, path,
                 *name ? arena_printf(arena,
                                      "the file of \"%s\" is %s, which does not lie beside the "
@@ -82,9 +84,9 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, FileRea
         const Shard *shard = shards_find(shards, map->keys[i]);
         const char *file = map_get(&seen, map->items[i].text);
         if (shard ? strcmp(shard->file->path, file) : !shards_passed(shards, map->keys[i]))
-            return refuse(diags, arena, path,
-                          arena_printf(arena, "the tensor '%s' is not in %s, as it says",
-                                       map->keys[i], map->items[i].text));
+            return refuse_shards(diags, arena, path,
+                                 arena_printf(arena, "the tensor '%s' is not in %s, as it says",
+                                              map->keys[i], map->items[i].text));
     }
     return true;
 }
@@ -159,7 +161,7 @@ static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, FileReac
     if (file_is_folder(path)) {
         const char *weights = shards_in(arena, path);
         if (!weights)
-            return refuse(diags, arena, path, shards_missing(arena, path));
+            return refuse_shards(diags, arena, path, shards_missing(arena, path));
         path = weights;
     }
     if (text_ends(path, ".json"))

@@ -148,7 +148,7 @@ static ProjectWords make_words(Arena *arena, const char *name, const ProjectOpti
 }
 
 /* The template with its words; false after a message: it has a word that nothing stands for. */
-static bool fill(Job *job, const Source *template, const ProjectWords *words, Text *out)
+static bool fill_project(Job *job, const Source *template, const ProjectWords *words, Text *out)
 {
     const char *at = template->text;
     for (const char *mark; (mark = strchr(at, '@'));) {
@@ -182,7 +182,7 @@ static bool write_from(Job *job, const ProjectOptions *o, const ProjectWords *wo
     const char *path =
         arena_printf(job->arena, "%s/../kinds/%s.%s.in", library, kinds[o->kind].name, type);
     const Source *template = file_read(&job->diags, job->arena, path, MODEL_MAX_BYTES);
-    return template && fill(job, template, words, text) &&
+    return template && fill_project(job, template, words, text) &&
            file_write_all(&job->diags, file_in(job->arena, folder, name), text->data, text->length);
 }
 

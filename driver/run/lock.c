@@ -71,7 +71,7 @@ static bool is_current(const RunLock *lock)
     return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
-static bool refuse(Job *job, RunLock *lock)
+static bool refuse_locked(Job *job, RunLock *lock)
 {
     char process[32] = "";
     ssize_t n = pread(lock->fd, process, sizeof process - 1, 0);
@@ -85,7 +85,7 @@ static bool refuse(Job *job, RunLock *lock)
 }
 
 /* Where the system has no locks (ENOLCK, some file systems) the training goes on without. */
-static bool take(Job *job, RunLock *lock)
+static bool take_lock(Job *job, RunLock *lock)
 {
     for (;;) {
         lock->fd = file_open_own(lock->path, O_RDWR | O_CREAT);
@@ -95,7 +95,7 @@ static bool take(Job *job, RunLock *lock)
         while ((failed = flock(lock->fd, LOCK_EX | LOCK_NB)) && errno == EINTR)
             ;
         if (failed && errno == EWOULDBLOCK)
-            return refuse(job, lock);
+            return refuse_locked(job, lock);
         if (failed || is_current(lock))
             return true;
         close(lock->fd);
@@ -106,7 +106,7 @@ bool run_lock_take(Job *job, Ownership kind, const char *folder, RunLock *lock)
 {
     *lock = (RunLock){folder, arena_printf(job->arena, "%s/" OWNERSHIP_LOCK, folder), kind, -1};
     if (!ownership_check_folder(job, kind, folder) || !file_make_folder(&job->diags, folder) ||
-        !take(job, lock))
+        !take_lock(job, lock))
         return false;
     if (ftruncate(lock->fd, 0) || dprintf(lock->fd, "%ld\n", (long)getpid()) < 0)
         diag_remark(&job->diags, (Loc){0}, "cannot write %s: %s", lock->path, strerror(errno));

@@ -60,7 +60,7 @@ static bool is_lock(const char *path)
 }
 
 /* FOLDER/NAME; false: longer than a path can be. */
-static bool join(char path[PATH_MAX], const char *folder, const char *name)
+static bool join_path(char path[PATH_MAX], const char *folder, const char *name)
 {
     return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
@@ -81,7 +81,7 @@ static bool is_something(const char *folder, const char *name)
     struct stat info;
     if (!strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, OWNERSHIP_LOCK))
         return false;
-    if (!join(path, folder, name) || lstat(path, &info) || !S_ISREG(info.st_mode))
+    if (!join_path(path, folder, name) || lstat(path, &info) || !S_ISREG(info.st_mode))
         return true;
     return info.st_size && !is_output(&info);
 }
@@ -104,7 +104,7 @@ static bool find_something(const char *folder, char name[NAME_MAX + 1])
 bool ownership_is_marked(Ownership kind, const char *folder)
 {
     char path[PATH_MAX];
-    return join(path, folder, marks[kind].file) && has_mark(path, marks[kind].text);
+    return join_path(path, folder, marks[kind].file) && has_mark(path, marks[kind].text);
 }
 
 bool ownership_is_bare(const char *folder)
@@ -128,7 +128,7 @@ const char *ownership_run_of(Arena *arena, const char *path)
     return NULL;
 }
 
-static bool refuse(Job *job, Ownership kind, const char *path)
+static bool refuse_owner(Job *job, Ownership kind, const char *path)
 {
     return job_error(job, "%s was not written by tfc %s: %s", path, marks[kind].command,
                      marks[kind].instead);
@@ -138,13 +138,13 @@ bool ownership_check_folder(Job *job, Ownership kind, const char *folder)
 {
     char name[NAME_MAX + 1], lock[PATH_MAX];
     bool locks = kind == OWN_RUN || kind == OWN_PREPARED;
-    bool begun = locks && join(lock, folder, OWNERSHIP_LOCK) && file_exists(lock);
+    bool begun = locks && join_path(lock, folder, OWNERSHIP_LOCK) && file_exists(lock);
     if (begun && !is_lock(lock))
-        return refuse(job, kind, lock);
+        return refuse_owner(job, kind, lock);
     if (begun || ownership_is_marked(kind, folder) || !find_something(folder, name))
         return true;
     if (*name)
-        return refuse(job, kind, file_in(job->arena, folder, name));
+        return refuse_owner(job, kind, file_in(job->arena, folder, name));
     diag_errno(&job->diags, "read", folder, errno);
     return false;
 }
@@ -153,5 +153,5 @@ bool ownership_check_file(Job *job, Ownership kind, const char *path)
 {
     struct stat info;
     bool holds = file_stat(path, &info) && S_ISREG(info.st_mode) && info.st_size;
-    return !holds || has_mark(path, marks[kind].text) || refuse(job, kind, path);
+    return !holds || has_mark(path, marks[kind].text) || refuse_owner(job, kind, path);
 }

@@ -80,7 +80,8 @@ static bool add_param(Export *x, const Model *model, const StoreTensor *param)
 }
 
 /* Each element is written, and by whoever writes it again with the same value. */
-static bool fill(Export *x, const Target *target, double *data, double *again, uint8_t *written)
+static bool fill_target(Export *x, const Target *target, double *data, double *again,
+                        uint8_t *written)
 {
     memset(written, 0, (size_t)target->count);
     for (size_t i = 0; i < target->pieces.count; i++) {
@@ -138,7 +139,7 @@ static bool make_tensor(Export *x, Target *target, StTensor *tensor)
     double *data = memory_resized(NULL, sizeof *data * n);
     double *again = memory_resized(NULL, sizeof *again * n);
     uint8_t *written = memory_resized(NULL, n);
-    bool ok = fill(x, target, data, again, written);
+    bool ok = fill_target(x, target, data, again, written);
     *tensor = (StTensor){.name = target->name, .type = export_type(target), .rank = target->rank};
     memcpy(tensor->dims, target->dims, sizeof target->dims);
     tensor->data = ok ? converted(data, target->count, tensor->type) : NULL;

@@ -114,7 +114,7 @@ static void measure_type(const Contest *contest, TuningRate rates[SHAPE_CLASSES]
 /* ---- operands and forms ---- */
 
 /* Small numbers: zeros and denormals would take another time. */
-static void fill(TfcType type, void *data, int64_t count)
+static void fill_measured(TfcType type, void *data, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         double x = (double)(i * 7919 % 1001) / 1001 - 0.5;
@@ -155,8 +155,8 @@ static bool measure_program(Job *job, const TfcProgram *program,
     bool ok = (a && b && c && workspace_here()) || job_no_memory(job);
     double end = clock_seconds() + MOST_SECONDS;
     for (int t = 0; ok && t < TFC_BLAS_TYPES; t++) {
-        fill((TfcType)t, b, BYTES / type_bytes((TfcType)t));
-        fill((TfcType)t, a, rows_at[SHAPE_ROWS - 1] * terms_at[SHAPE_TERMS - 1]);
+        fill_measured((TfcType)t, b, BYTES / type_bytes((TfcType)t));
+        fill_measured((TfcType)t, a, rows_at[SHAPE_ROWS - 1] * terms_at[SHAPE_TERMS - 1]);
         Contest contest = {(TfcType)t, program->products.native[t], blas[t], a, b, c, end};
         measure_type(&contest, rates[t]);
     }

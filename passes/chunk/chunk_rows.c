@@ -42,18 +42,18 @@ static void add_member(Chunk *c, Op *op)
     vec_push(c->arena, c->members, op);
 }
 
-static bool join(Chunk *c, Op *op);
+static bool join_chunk(Chunk *c, Op *op);
 
 static bool join_users(Chunk *c, const Value *value)
 {
     FOR_USES (use, value)
-        if (!join(c, use->user))
+        if (!join_chunk(c, use->user))
             return false;
     return true;
 }
 
 /* With it join those that read a wide value of it, and those whose wide value it reads. */
-static bool join(Chunk *c, Op *op)
+static bool join_chunk(Chunk *c, Op *op)
 {
     if (is_member(c, op))
         return true;
@@ -63,7 +63,7 @@ static bool join(Chunk *c, Op *op)
     add_member(c, op);
     for (int i = 0; i < op->n_args; i++)
         if (chunk_is_wide(c, &op->args[i]->type) && op_family(op->args[i]->op) != FAMILY_leaf &&
-            !join(c, op->args[i]->op))
+            !join_chunk(c, op->args[i]->op))
             return false;
     for (int r = 0; r < op->n_results; r++)
         if (chunk_is_wide(c, &op->results[r].type) && !join_users(c, &op->results[r]))
@@ -219,7 +219,7 @@ static bool close_step(Chunk *c)
         }
     FOR_OPS (op, &c->function->body)
         if (!is_member(c, op) && is_between(c, op))
-            return join(c, op);
+            return join_chunk(c, op);
     return false;
 }
 
@@ -290,7 +290,7 @@ static void number_members(Chunk *c, int number)
 
 static bool find_members(Chunk *c)
 {
-    if (!join(c, c->seed))
+    if (!join_chunk(c, c->seed))
         return false;
     while (close_step(c))
         continue;

@@ -126,7 +126,7 @@ enum { DEEPEST = 16 };
 /* The op, after all that it needs and that the region computes: an order that depends on
  * nothing but the region, so that equal ones of several layers become one kernel. What
  * products multiply scores with is read from memory, constant or not. */
-static void take(ScoresRegion *r, Op *op)
+static void take_scores(ScoresRegion *r, Op *op)
 {
     ScoresNode *node = node_of(r->f, op);
     if (node->taken == r)
@@ -143,7 +143,7 @@ static void take(ScoresRegion *r, Op *op)
             theirs->needed = true; /* given by the region that has it */
         else if (of_set ? theirs->part != PART_PRODUCT
                         : op->kind != OP_dot && is_from_nothing(above, DEEPEST))
-            take(r, above->op);
+            take_scores(r, above->op);
     }
     vec_push(r->f->arena, r->members, op);
 }
@@ -160,7 +160,7 @@ static ScoresRegion *gather_region(Fuser *f, FusedScores *s, int level)
         if (node->level != level || !given)
             continue;
         vec_push(f->arena, r->outputs, op_result(op));
-        take(r, op);
+        take_scores(r, op);
     }
     return r;
 }

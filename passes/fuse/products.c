@@ -133,7 +133,7 @@ static void move_before(Function *function, Places *places, Op *op, Op *position
 }
 
 /* The region goes to the product, so that nothing lives longer, if it can. */
-static void join(Function *function, Places *places, Op *row, int operand)
+static void join_product(Function *function, Places *places, Op *row, int operand)
 {
     Op *dot = row->args[operand]->op;
     if (may_rise(places, dot, row) && dot->next != row)
@@ -183,7 +183,7 @@ bool pass_fuse_products(Function *function, PassContext *context)
         Op *row = rows.ops.data[i];
         int chosen = choose_product(function, &places, row);
         if (chosen >= 0)
-            join(function, &places, row, chosen);
+            join_product(function, &places, row, chosen);
         if (context->report && chosen >= 0)
             report_op(context->report, row, "product: dot, then %s",
                       describe_row(context->report->arena, row));

@@ -31,7 +31,7 @@ typedef struct Building {
     int32_t n;
 } Building;
 
-static bool refuse(Building *b, const Source *file, const char *what)
+static bool refuse_marian(Building *b, const Source *file, const char *what)
 {
     diag_error(b->diags, (Loc){.source = file}, "%s", what);
     return false;
@@ -67,12 +67,13 @@ static bool read_model(Building *b)
         for (ProtoField t; proto_next(&trainer, &t);)
             if (t.number == SP_TRAINER_model_type && t.kind == PROTO_VARINT &&
                 t.value != SP_UNIGRAM && t.value != SP_BPE)
-                return refuse(b, b->model,
-                              "with a vocab.json, only SentencePiece's unigram and BPE models are "
-                              "read");
+                return refuse_marian(
+                    b, b->model,
+                    "with a vocab.json, only SentencePiece's unigram and BPE models are "
+                    "read");
     }
     return (ok && !message.bad && b->pieces.count) ||
-           refuse(b, b->model, "not a SentencePiece model");
+           refuse_marian(b, b->model, "not a SentencePiece model");
 }
 
 static bool read_list(Building *b)
@@ -80,19 +81,20 @@ static bool read_list(Building *b)
     const char *problem = NULL;
     JsonValue *json = json_read(b->arena, b->list->text, b->list->length, &problem);
     if (!json || json->kind != JV_OBJECT)
-        return refuse(b, b->list, json ? "expected {\"piece\": id, …}" : problem);
+        return refuse_marian(b, b->list, json ? "expected {\"piece\": id, …}" : problem);
     b->n = (int32_t)json->n;
     if (json->n < 1 || json->n > MOST_IDS)
-        return refuse(b, b->list, "it has no pieces, or too many");
+        return refuse_marian(b, b->list, "it has no pieces, or too many");
     b->listed = ARENA_ARRAY(b->arena, const char *, b->n);
     memset(b->listed, 0, sizeof *b->listed * (size_t)b->n);
     for (size_t i = 0; i < json->n; i++) {
         const JsonValue *id = &json->items[i];
         if (id->kind != JV_INTEGER || id->integer < 0 || id->integer >= b->n ||
             b->listed[id->integer])
-            return refuse(b, b->list,
-                          arena_printf(b->arena, "the id of '%s' is not one of 0 to %d, each once",
-                                       json->keys[i], b->n - 1));
+            return refuse_marian(b, b->list,
+                                 arena_printf(b->arena,
+                                              "the id of '%s' is not one of 0 to %d, each once",
+                                              json->keys[i], b->n - 1));
         b->listed[id->integer] = json->keys[i];
     }
     return true;

@@ -48,7 +48,7 @@ static const char *quote(HeaderReader *r, const char *text)
 }
 
 /* `what` is NULL where there was no memory to say it. */
-static bool refuse(HeaderReader *r, const char *tensor, const char *what)
+static bool refuse_tensor(HeaderReader *r, const char *tensor, const char *what)
 {
     if (!what)
         what = "out of memory";
@@ -100,7 +100,7 @@ static const StBlocks lone_types[] = {{"F8_E4M3", 1, 1, decode_f8_e4m3},
 static bool read_type(HeaderReader *r, const char *text, StTensor *tensor)
 {
     if (!text)
-        return refuse(r, tensor->name, "\"dtype\" is missing or not a string");
+        return refuse_tensor(r, tensor->name, "\"dtype\" is missing or not a string");
     tensor->type = ST_F32;
     for (size_t i = 0; i < sizeof lone_types / sizeof *lone_types; i++)
         if (!strcmp(text, lone_types[i].name)) {
@@ -121,23 +121,24 @@ static uint64_t element_bytes(const StTensor *tensor)
 static bool read_shape(HeaderReader *r, const JsonValue *value, StTensor *tensor)
 {
     if (!value || value->kind != JV_LIST)
-        return refuse(r, tensor->name, "\"shape\" is missing or not a list");
+        return refuse_tensor(r, tensor->name, "\"shape\" is missing or not a list");
     size_t rank = value->n;
     if (rank > ST_MAX_RANK)
-        return refuse(r, tensor->name,
-                      arena_printf(r->arena, "it has %zu dimensions; at most %d are supported",
-                                   rank, ST_MAX_RANK));
+        return refuse_tensor(r, tensor->name,
+                             arena_printf(r->arena,
+                                          "it has %zu dimensions; at most %d are supported", rank,
+                                          ST_MAX_RANK));
     tensor->rank = (int)rank;
     for (size_t i = 0; i < rank; i++) {
         const JsonValue *size = &value->items[i];
         if (size->kind != JV_INTEGER || size->integer < 0)
-            return refuse(r, tensor->name, "its shape holds something other than sizes");
+            return refuse_tensor(r, tensor->name, "its shape holds something other than sizes");
         tensor->dims[i] = size->integer;
     }
     if (!st_count(tensor) ||
         (tensor->type != ST_COUNT &&
          __builtin_mul_overflow((uint64_t)tensor->count, element_bytes(tensor), &tensor->bytes)))
-        return refuse(
+        return refuse_tensor(
             r, tensor->name,
             "its shape has more elements than can be counted, or none and a dimension above 2^20");
     return true;
@@ -147,10 +148,11 @@ static bool read_offsets(HeaderReader *r, const JsonValue *value, StTensor *tens
 {
     if (!value || value->kind != JV_LIST || value->n != 2 || value->items[0].kind != JV_INTEGER ||
         value->items[1].kind != JV_INTEGER)
-        return refuse(r, tensor->name, "\"data_offsets\" is missing or not a pair of integers");
+        return refuse_tensor(r, tensor->name,
+                             "\"data_offsets\" is missing or not a pair of integers");
     int64_t begin = value->items[0].integer, end = value->items[1].integer;
     if (begin < 0 || end < begin || (uint64_t)end > r->data_bytes)
-        return refuse(
+        return refuse_tensor(
             r, tensor->name,
             arena_printf(
                 r->arena,
@@ -160,10 +162,10 @@ static bool read_offsets(HeaderReader *r, const JsonValue *value, StTensor *tens
     if (tensor->type == ST_COUNT)
         tensor->bytes = (uint64_t)(end - begin);
     if ((uint64_t)(end - begin) != tensor->bytes)
-        return refuse(r, tensor->name,
-                      arena_printf(r->arena,
-                                   "its data takes %lld bytes, but dtype and shape ask for %llu",
-                                   (long long)(end - begin), (unsigned long long)tensor->bytes));
+        return refuse_tensor(
+            r, tensor->name,
+            arena_printf(r->arena, "its data takes %lld bytes, but dtype and shape ask for %llu",
+                         (long long)(end - begin), (unsigned long long)tensor->bytes));
     tensor->data = r->data + begin;
     return true;
 }
@@ -172,9 +174,9 @@ static bool read_tensor(HeaderReader *r, const char *name, const JsonValue *entr
 {
     tensor->name = tensor->stored = name;
     if (entry->kind != JV_OBJECT)
-        return refuse(r, name, "its entry is not an object");
+        return refuse_tensor(r, name, "its entry is not an object");
     if (entry->n > 3)
-        return refuse(r, name, "its entry holds more than dtype, shape and data_offsets");
+        return refuse_tensor(r, name, "its entry holds more than dtype, shape and data_offsets");
     return read_type(r, json_member_text(entry, "dtype"), tensor) &&
            read_shape(r, json_member(entry, "shape"), tensor) &&
            read_offsets(r, json_member(entry, "data_offsets"), tensor);
@@ -183,17 +185,17 @@ static bool read_tensor(HeaderReader *r, const char *name, const JsonValue *entr
 static bool read_metadata(HeaderReader *r, const JsonValue *entry)
 {
     if (entry->kind != JV_OBJECT)
-        return refuse(r, NULL, "__metadata__ is not an object");
+        return refuse_tensor(r, NULL, "__metadata__ is not an object");
     StFile *file = r->file;
     file->meta_keys = ARENA_ARRAY(r->arena, const char *, entry->n);
     file->meta_values = ARENA_ARRAY(r->arena, const char *, entry->n);
     if (!file->meta_keys || !file->meta_values)
-        return refuse(r, NULL, NULL);
+        return refuse_tensor(r, NULL, NULL);
     for (size_t i = 0; i < entry->n; i++) {
         if (entry->items[i].kind != JV_STRING)
-            return refuse(r, NULL,
-                          arena_printf(r->arena, "__metadata__: %s is not a string",
-                                       quote(r, entry->keys[i])));
+            return refuse_tensor(r, NULL,
+                                 arena_printf(r->arena, "__metadata__: %s is not a string",
+                                              quote(r, entry->keys[i])));
         file->meta_keys[file->n_meta] = entry->keys[i];
         file->meta_values[file->n_meta++] = entry->items[i].text;
     }
@@ -218,19 +220,21 @@ static bool check_cover(HeaderReader *r)
         const StTensor *tensor = &r->file->tensors[i];
         const unsigned char *begin = tensor->data;
         if (begin < place)
-            return refuse(r, tensor->name,
-                          arena_printf(r->arena, "its data overlaps that of %s",
-                                       quote(r, r->file->tensors[i - 1].name)));
+            return refuse_tensor(r, tensor->name,
+                                 arena_printf(r->arena, "its data overlaps that of %s",
+                                              quote(r, r->file->tensors[i - 1].name)));
         if (begin > place)
-            return refuse(r, tensor->name,
-                          arena_printf(r->arena, "%llu bytes before its data belong to no tensor",
-                                       (unsigned long long)(begin - place)));
+            return refuse_tensor(r, tensor->name,
+                                 arena_printf(r->arena,
+                                              "%llu bytes before its data belong to no tensor",
+                                              (unsigned long long)(begin - place)));
         place = begin + tensor->bytes;
     }
     if (place != r->data + r->data_bytes)
-        return refuse(r, NULL,
-                      arena_printf(r->arena, "the last %llu bytes of the file belong to no tensor",
-                                   (unsigned long long)(r->data + r->data_bytes - place)));
+        return refuse_tensor(r, NULL,
+                             arena_printf(r->arena,
+                                          "the last %llu bytes of the file belong to no tensor",
+                                          (unsigned long long)(r->data + r->data_bytes - place)));
     return true;
 }
 
@@ -295,7 +299,7 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
         for (int d = axis + 1; fits && d < tensor->rank; d++)
             fits = !__builtin_mul_overflow(s.inner, tensor->dims[d], &s.inner);
         if (!fits)
-            return refuse(
+            return refuse_tensor(
                 r, tensor->stored,
                 "its shape has more elements than can be counted, or none and a dimension above 2^20");
         s.run = bits == 8 && scale->dims[axis] == 1 ? s.n : ST_RUN;
@@ -307,10 +311,10 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
         scale->is_scale = true;
         fits = fits && find_minima(r, tensor, name);
     }
-    return fits ||
-           refuse(r, tensor->stored,
-                  arena_failed(r->arena) ? NULL
-                                         : "its scales or minima are missing, or do not fit it");
+    return fits || refuse_tensor(r, tensor->stored,
+                                 arena_failed(r->arena)
+                                     ? NULL
+                                     : "its scales or minima are missing, or do not fit it");
 }
 
 /* The bits of a tensor of integers by its name and type, and its name without the ending; 0: it has
@@ -345,15 +349,15 @@ static bool join_scales(HeaderReader *r)
             continue;
         const char *name = arena_strndup(r->arena, tensor->stored, length);
         if (!name)
-            return refuse(r, NULL, NULL);
+            return refuse_tensor(r, NULL, NULL);
         if (map_has(&file->index, name))
-            return refuse(r, tensor->stored, "the file has its tensor as it is, too");
+            return refuse_tensor(r, tensor->stored, "the file has its tensor as it is, too");
         if (!find_scales(r, tensor, name, bits))
             return false;
         tensor->name = name;
         map_set(&file->index, name, tensor);
     }
-    return !arena_failed(r->arena) || refuse(r, NULL, NULL);
+    return !arena_failed(r->arena) || refuse_tensor(r, NULL, NULL);
 }
 
 /* Takes the tensors out of the file whose types are not read. */
@@ -362,7 +366,7 @@ static bool pass_others(HeaderReader *r, const JsonValue *header)
     StFile *file = r->file;
     StPassed *passed = ARENA_ARRAY(r->arena, StPassed, file->n + 1);
     if (!passed)
-        return refuse(r, NULL, NULL);
+        return refuse_tensor(r, NULL, NULL);
     int64_t kept = 0;
     for (int64_t i = 0; i < file->n; i++) {
         const StTensor *tensor = &file->tensors[i];
@@ -382,7 +386,7 @@ static bool read_entries(HeaderReader *r, const JsonValue *header)
     StFile *file = r->file;
     file->tensors = ARENA_ARRAY(r->arena, StTensor, header->n + 1);
     if (!file->tensors)
-        return refuse(r, NULL, NULL);
+        return refuse_tensor(r, NULL, NULL);
     for (size_t i = 0; i < header->n; i++) {
         const JsonValue *entry = &header->items[i];
         if (!strcmp(header->keys[i], "__metadata__")) {
@@ -399,32 +403,34 @@ static bool read_entries(HeaderReader *r, const JsonValue *header)
     for (int64_t i = 0; i < file->n; i++)
         map_set(&file->index, file->tensors[i].name, &file->tensors[i]);
     if (arena_failed(r->arena))
-        return refuse(r, NULL, NULL);
+        return refuse_tensor(r, NULL, NULL);
     return join_scales(r);
 }
 
 static bool read_file(HeaderReader *r, const unsigned char *bytes, uint64_t size)
 {
     if (size < LENGTH_BYTES)
-        return refuse(r, NULL, "not a safetensors file: it is shorter than 8 bytes");
+        return refuse_tensor(r, NULL, "not a safetensors file: it is shorter than 8 bytes");
     uint64_t length = 0;
     for (int i = 0; i < LENGTH_BYTES; i++)
         length |= (uint64_t)bytes[i] << (8 * i);
     if (length > MAX_HEADER)
-        return refuse(r, NULL,
-                      arena_printf(r->arena, "not a safetensors file: its header claims %llu bytes",
-                                   (unsigned long long)length));
+        return refuse_tensor(r, NULL,
+                             arena_printf(r->arena,
+                                          "not a safetensors file: its header claims %llu bytes",
+                                          (unsigned long long)length));
     if (length > size - LENGTH_BYTES)
-        return refuse(r, NULL, "the file is cut off within its header: download or copy it again");
+        return refuse_tensor(r, NULL,
+                             "the file is cut off within its header: download or copy it again");
     const char *text = (const char *)bytes + LENGTH_BYTES;
     if (length == 0 || text[0] != '{')
-        return refuse(r, NULL, "not a safetensors file: its header is not a JSON object");
+        return refuse_tensor(r, NULL, "not a safetensors file: its header is not a JSON object");
     const char *problem;
     const JsonValue *header = json_read(r->arena, text, length, &problem);
     if (!header)
-        return refuse(r, NULL,
-                      problem ? arena_printf(r->arena, "the header is not valid: %s", problem)
-                              : NULL);
+        return refuse_tensor(
+            r, NULL,
+            problem ? arena_printf(r->arena, "the header is not valid: %s", problem) : NULL);
     r->data = bytes + LENGTH_BYTES + length;
     r->data_bytes = size - LENGTH_BYTES - length;
     return read_entries(r, header);
@@ -438,7 +444,7 @@ StFile *st_read(Diagnostics *diags, Arena *arena, const char *path, const void *
     if (file)
         file->path = arena_strdup(arena, path);
     if (arena_failed(arena)) {
-        refuse(&r, NULL, NULL);
+        refuse_tensor(&r, NULL, NULL);
         return NULL;
     }
     return read_file(&r, bytes, size) ? file : NULL;

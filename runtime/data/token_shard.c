@@ -175,7 +175,7 @@ bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows,
 
 /* ---- reading ---- */
 
-static bool refuse(Diagnostics *diags, const char *path, const char *what)
+static bool refuse_shard(Diagnostics *diags, const char *path, const char *what)
 {
     diag_error(diags, (Loc){0}, "%s: %s", path, what);
     return false;
@@ -312,24 +312,24 @@ bool token_shard_parse(Diagnostics *diags, const char *path, const void *bytes, 
     uint64_t words[WORDS];
     *shard = (TokenShard){.path = path, .data = bytes, .size = size};
     if (size < HEAD_BYTES)
-        return refuse(diags, path, "the file is cut off: it ends within its first fields");
+        return refuse_shard(diags, path, "the file is cut off: it ends within its first fields");
     memcpy(words, bytes, sizeof words);
     if (memcmp(&words[WORD_MAGIC], magic, sizeof magic))
-        return refuse(diags, path, "not a shard of tfc prepare");
+        return refuse_shard(diags, path, "not a shard of tfc prepare");
     if (words[WORD_VERSION] != VERSION_TEXT && words[WORD_VERSION] != VERSION_COLUMNS)
-        return refuse(diags, path, "a shard of another version of tfc prepare");
+        return refuse_shard(diags, path, "a shard of another version of tfc prepare");
     if (words[WORD_SEAL] != xxh64(words, WORD_SEAL * 8, 0))
-        return refuse(diags, path,
-                      "the file is damaged: the checksum of its fields does not match");
+        return refuse_shard(diags, path,
+                            "the file is damaged: the checksum of its fields does not match");
     if (!read_words(words, size, shard))
-        return refuse(diags, path,
-                      "the file is damaged: the fields of its header contradict each other");
+        return refuse_shard(diags, path,
+                            "the file is damaged: the fields of its header contradict each other");
     if (!place_all(shard, words[WORD_VERSION]))
-        return refuse(
+        return refuse_shard(
             diags, path,
             "the file is cut off or damaged: its header names more or fewer bytes than it has");
     if (!check_lengths(shard))
-        return refuse(
+        return refuse_shard(
             diags, path,
             "the file is damaged: the lengths of its rows are not those that its fields tell of");
     return true;
@@ -393,12 +393,13 @@ void token_shard_unknown(const TokenSide *side, int32_t unk, UnknownCount *count
 bool token_shard_check(Diagnostics *diags, const TokenShard *shard, const int64_t *sizes)
 {
     if (xxh64(shard->data + HEAD_BYTES, shard->size - HEAD_BYTES, 0) != shard->checksum)
-        return refuse(diags, shard->path, "the file is damaged: its checksum does not match");
+        return refuse_shard(diags, shard->path, "the file is damaged: its checksum does not match");
     for (int k = 0; k < FIRST_COLUMN + shard->n_columns; k++)
         if (sizes[k] && !check_ids(&shard->sides[k], sizes[k]))
-            return refuse(diags, shard->path,
-                          k < FIRST_COLUMN ? "it has ids that the vocabulary has no token for"
-                                           : "a column has values that the model does not take");
+            return refuse_shard(diags, shard->path,
+                                k < FIRST_COLUMN
+                                    ? "it has ids that the vocabulary has no token for"
+                                    : "a column has values that the model does not take");
     return true;
 }
 

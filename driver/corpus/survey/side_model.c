@@ -97,7 +97,7 @@ void side_model_add(SideModel *model, const Digest sides[2])
 }
 
 /* How often the next bucket of a list is there; the list goes on behind it. */
-static double take(const WordParts *parts, size_t *at, uint32_t bucket)
+static double count_bucket(const WordParts *parts, size_t *at, uint32_t bucket)
 {
     size_t from = *at;
     while (*at < parts->n && parts->at[*at] == bucket)
@@ -122,7 +122,7 @@ SideScore side_model_score(SideModel *model, const Digest sides[2])
         bucket = next[0] < next[1] ? next[0] : next[1];
         double others[2];
         for (int k = 0; k < 2; k++) {
-            own[k] = take(&model->parts[k], &at[k], bucket);
+            own[k] = count_bucket(&model->parts[k], &at[k], bucket);
             others[k] = model->counts[k][bucket] - own[k];
         }
         if (others[0] + others[1] <= 0)

@@ -47,7 +47,7 @@ static const char *share_text(const Split *split, Arena *arena, const char *text
 /* ---- the file ---- */
 
 /* NULL after an error. `name`: empty where rank 0 could not create it, and has told. */
-static FileWriter *join(Diagnostics *diags, const char *path, const char *name)
+static FileWriter *served_file(Diagnostics *diags, const char *path, const char *name)
 {
     FileWriter *file = *name ? file_join(path, name) : NULL;
     if (!file && *name)
@@ -75,7 +75,7 @@ static FileWriter *open_file(const Split *split, Diagnostics *diags, Arena *aren
     const char *name = file ? file_temporary(file) : NULL;
     name = share_text(split, arena, name ? name : "");
     if (!is_first(split))
-        file = join(diags, path, name);
+        file = served_file(diags, path, name);
     if (all_well(split, file != NULL))
         return file;
     give_up(split, file);
