@@ -68,56 +68,34 @@ static bool ends_free(const Op *dot)
            dim_is_const(b->dims[b->rank - 1]);
 }
 
-/* ---- what depends on what ---- */
+/* ---- what needs what ---- */
 
 /* What is known of an op. */
 typedef struct MergeMark {
-    int position; /* in the function as it came; what is merged has that of the group's last */
-    int visited;  /* by the question of that number */
+    OpPlace at;
     int place;    /* of a product: among Sharing.products */
     bool is_gone; /* of a product: another one has its place */
     bool is_told; /* of a product: that it stays apart is reported */
 } MergeMark;
 
+/* MergeSearch: users of a group's first may stand before what they read.
+ *   needs   its marks: op → MergeMark */
 typedef struct MergeSearch {
     Arena *arena;
-    SideTable marks; /* op → its MergeMark */
-    Reach reach;     /* users of a group's first may stand before what they read */
-    int question;
+    Needs needs;
 } MergeSearch;
 
 static MergeMark *mark_of(const MergeSearch *search, const Op *op)
 {
-    return side_of_op(&search->marks, op);
+    return side_of_op(&search->needs.marks, op);
 }
 
 static MergeMark *mark_op(MergeSearch *search, const Op *op, int position)
 {
     MergeMark *mark = ARENA_NEW(search->arena, MergeMark);
-    mark->position = position;
-    side_set_op(&search->marks, op, mark);
+    mark->at.position = position;
+    side_set_op(&search->needs.marks, op, mark);
     return mark;
-}
-
-static bool is_above(MergeSearch *search, const Op *source, const Op *op)
-{
-    if (op == source)
-        return true;
-    MergeMark *mark = mark_of(search, op);
-    if (mark->visited == search->question ||
-        reach_of(&search->reach, mark->position) < mark_of(search, source)->position)
-        return false;
-    mark->visited = search->question;
-    for (int i = 0; i < op->n_args; i++)
-        if (is_above(search, source, op->args[i]->op))
-            return true;
-    return false;
-}
-
-static bool depends_on(MergeSearch *search, const Op *op, const Op *source)
-{
-    search->question++;
-    return is_above(search, source, op);
 }
 
 /* Whether both take the same sums of a first operand: a product of the forward and the gradient of
@@ -142,7 +120,7 @@ static Miss why_apart(Op *op, int n, Op *const *group, MergeSearch *search)
     if (n == MOST_MERGED)
         return MISS_PRODUCT_MANY;
     for (int i = 0; i < n; i++)
-        if (depends_on(search, op, group[i]))
+        if (needs_op(&search->needs, op, group[i]))
             return MISS_PRODUCT_CHAIN;
     return MISS_NONE;
 }
@@ -197,7 +175,10 @@ static ProductList *block_of(Sharing *s, Sharers *sharers, const Op *dot)
     return block;
 }
 
-static int position_of(const Sharing *s, const Op *op) { return mark_of(&s->search, op)->position; }
+static int position_of(const Sharing *s, const Op *op)
+{
+    return mark_of(&s->search, op)->at.position;
+}
 
 /* Adds a product to a list at its place in the order: the end, mostly. */
 static void list_product(Sharing *s, ProductList *list, Op *dot)
@@ -306,7 +287,7 @@ static void settle_marks(Sharing *s, const Op *first, Op *last)
     MergeSearch *search = &s->search;
     for (const Op *op = last->previous; op && !mark_of(search, op); op = op->previous)
         mark_op(search, op, position_of(s, last));
-    reach_join(&search->reach, position_of(s, first), position_of(s, last));
+    reach_join(&search->needs.reach, position_of(s, first), position_of(s, last));
 }
 
 /* Slices of the product for all that read the group's results, biases added or not. */
@@ -371,7 +352,7 @@ static void list_products(Sharing *s, Function *function)
         vec_push(s->arena, s->products, op);
         add_product(s, op);
     }
-    s->search.reach = reach_new(s->arena, position);
+    s->search.needs.reach = reach_new(s->arena, position);
 }
 
 static void merge_products(Sharing *s, Function *function)
@@ -401,7 +382,7 @@ bool pass_merge_products(Function *function, PassContext *context)
                        .arena = arena,
                        .panels = reads_panels(function),
                        .sharers = side_new(arena),
-                       .search = {.arena = arena, .marks = side_new(arena)}};
+                       .search = {.arena = arena, .needs = {.marks = side_new(arena)}}};
     if (precision_quant(context->precision))
         sharing.made = find_made_of_params(function);
     merge_products(&sharing, function);

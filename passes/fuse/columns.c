@@ -19,11 +19,10 @@ bool pass_fuse_columns(Function *function, PassContext *context);
  * Likely stored: read by a row op that also depends on a later product or the like,
  * as what the backward reads of the forward. */
 typedef struct Mark {
+    OpPlace place;
     int level; /* ops that no row region holds on the longest path to it */
     Presence presence;
-    int position; /* in the function as it came */
-    int visited;  /* by the question of that number */
-    bool fused;   /* of a reduction: a region has it */
+    bool fused; /* of a reduction: a region has it */
 } Mark;
 
 typedef VEC(Op *) OpList;
@@ -42,16 +41,14 @@ typedef struct ColumnGroup {
     Function *function;
     PassContext *context;
     Arena *arena;
-    SideTable marks;   /* op → its Mark */
+    Needs needs;       /* its marks: op → Mark */
     SideTable readers; /* value → its Readers */
     SideTable copies;  /* for build_region */
-    Reach reach;       /* fuse.h */
     OpList reductions; /* in order */
     VEC(ColumnCandidate) candidates;
-    int question;
 } ColumnGroup;
 
-static Mark *mark_of(const ColumnGroup *c, const Op *op) { return side_of_op(&c->marks, op); }
+static Mark *mark_of(const ColumnGroup *c, const Op *op) { return side_of_op(&c->needs.marks, op); }
 
 static Presence presence(const Value *value, void *context)
 {
@@ -75,9 +72,8 @@ static void mark_op(ColumnGroup *c, const Op *op, int position)
             mark->presence = LIKELY_STORED;
     }
     Mark *mark = ARENA_NEW(c->arena, Mark);
-    *mark =
-        (Mark){.level = level + !row, .presence = row ? NOT_STORED : STORED, .position = position};
-    side_set_op(&c->marks, op, mark);
+    *mark = (Mark){{position, 0}, level + !row, .presence = row ? NOT_STORED : STORED};
+    side_set_op(&c->needs.marks, op, mark);
 }
 
 /* Adds the op and, before it, the ops above it that are worth computing again. */
@@ -104,28 +100,6 @@ static bool same_columns(const Op *a, const Op *b)
     const Attr *x = op_attr(a, ATTR_axes), *y = op_attr(b, ATTR_axes);
     return type_same_shape(&a->args[0]->type, &b->args[0]->type) && x->n == y->n &&
            !memcmp(x->ints, y->ints, sizeof(int) * (size_t)x->n);
-}
-
-/* Whether the op or anything above is `source`. */
-static bool is_above(const ColumnGroup *c, const Op *source, const Op *op)
-{
-    if (op == source)
-        return true;
-    Mark *mark = mark_of(c, op);
-    if (mark->visited == c->question ||
-        reach_of(&c->reach, mark->position) < mark_of(c, source)->position)
-        return false;
-    mark->visited = c->question;
-    for (int i = 0; i < op->n_args; i++)
-        if (is_above(c, source, op->args[i]->op))
-            return true;
-    return false;
-}
-
-static bool depends_on(ColumnGroup *c, const Op *op, const Op *source)
-{
-    c->question++;
-    return is_above(c, source, op);
 }
 
 enum { MOST_REDUCTIONS = 5 }; /* as of a convolution of 4 taps and its bias */
@@ -156,7 +130,7 @@ static Miss why_apart(ColumnGroup *c, const Op *op, int n, Op *const *group)
     if (n == MOST_REDUCTIONS)
         return MISS_COLUMN_MANY;
     for (int i = 0; i < n; i++) /* the earlier one by way of a region may need the later one, too */
-        if (depends_on(c, op, group[i]) || depends_on(c, group[i], op))
+        if (needs_op(&c->needs, op, group[i]) || needs_op(&c->needs, group[i], op))
             return MISS_COLUMN_CHAIN;
     return MISS_NONE;
 }
@@ -200,10 +174,10 @@ static void add_candidates(ColumnGroup *c, const Op *first, OpList *list)
     for (size_t i = 0; i < list->count; i++) {
         Op *op = list->data[i];
         const Mark *mark = mark_of(c, op);
-        if (mark->fused || mark->position <= mark_of(c, first)->position)
+        if (mark->fused || mark->place.position <= mark_of(c, first)->place.position)
             continue;
         list->data[kept++] = op;
-        vec_push(c->arena, c->candidates, ((ColumnCandidate){mark->position, op}));
+        vec_push(c->arena, c->candidates, ((ColumnCandidate){mark->place.position, op}));
     }
     list->count = kept;
 }
@@ -270,7 +244,7 @@ static void fuse_group(ColumnGroup *c, int n, Op **group)
     }
     Op *region =
         build_region(c->function, OP_column, &members, n, outputs, group[n - 1], &c->copies);
-    mark_op(c, region, mark_of(c, group[n - 1])->position);
+    mark_op(c, region, mark_of(c, group[n - 1])->place.position);
     if (c->context->report && members.ops.count > 1)
         report_op(c->context->report, region, "column: %s", describe_members(&members, c->arena));
     for (int i = 0; i < n; i++) {
@@ -287,7 +261,7 @@ bool pass_fuse_columns(Function *function, PassContext *context)
     ColumnGroup c = {.function = function,
                      .context = context,
                      .arena = arena,
-                     .marks = side_new(arena),
+                     .needs = {.marks = side_new(arena)},
                      .readers = side_new(arena),
                      .copies = side_new(arena)};
     int position = 0;
@@ -296,15 +270,15 @@ bool pass_fuse_columns(Function *function, PassContext *context)
         if (is_column_reduction(function->module, op))
             add_reduction(&c, op);
     }
-    c.reach = reach_new(arena, position);
+    c.needs.reach = reach_new(arena, position);
     for (size_t i = 0; i < c.reductions.count; i++) {
         Op *group[MOST_REDUCTIONS], *op = c.reductions.data[i];
         if (mark_of(&c, op)->fused)
             continue;
         int n = gather_group(&c, op, group);
         if (n > 1)
-            reach_join(&c.reach, mark_of(&c, group[0])->position,
-                       mark_of(&c, group[n - 1])->position);
+            reach_join(&c.needs.reach, mark_of(&c, group[0])->place.position,
+                       mark_of(&c, group[n - 1])->place.position);
         fuse_group(&c, n, group);
     }
     remove_dead(function);

@@ -64,6 +64,21 @@ int reach_of(const Reach *reach, int position);
 /* The ops at positions `first` and `last` are in one region from now on. */
 void reach_join(Reach *reach, int first, int last);
 
+/* OpPlace: the position of an op in the function as it came; of what is built of a group, that of
+ * the group's last. */
+typedef struct OpPlace {
+    int position, visited; /* visited: by the question of that number */
+} OpPlace;
+/* Needs: which ops need which, in a function whose groups of ops become one.
+ *   marks   op → a record that begins with its OpPlace */
+typedef struct Needs {
+    SideTable marks;
+    Reach reach;
+    int question;
+} Needs;
+/* Whether `op` is `source`, or an operand of `op` needs `source`. */
+bool needs_op(Needs *needs, const Op *op, const Op *source);
+
 /* The ops from which a region is built, operands before users. */
 typedef struct Members {
     VEC(Op *) ops;

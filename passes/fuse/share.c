@@ -65,6 +65,28 @@ void reach_join(Reach *reach, int first, int last)
         reach->to[p] = end;
 }
 
+static bool finds_source(const Needs *needs, const Op *op, const Op *source)
+{
+    const OpPlace *to = side_of_op(&needs->marks, source);
+    OpPlace *place = side_of_op(&needs->marks, op);
+    if (op == source)
+        return true;
+    if (place->visited == needs->question ||
+        reach_of(&needs->reach, place->position) < to->position)
+        return false;
+    place->visited = needs->question;
+    for (int i = 0; i < op->n_args; i++)
+        if (finds_source(needs, op->args[i]->op, source))
+            return true;
+    return false;
+}
+
+bool needs_op(Needs *needs, const Op *op, const Op *source)
+{
+    needs->question++;
+    return finds_source(needs, op, source);
+}
+
 typedef struct Capture {
     VEC(Value *) inputs;
 } Capture;
