@@ -100,3 +100,13 @@ void sha256_finish_text(Sha256 *sha, char text[2 * SHA256_BYTES + 1])
     for (int i = 0; i < SHA256_BYTES; i++)
         snprintf(text + 2 * i, 3, "%02x", hash[i]);
 }
+
+const char *sha256_text(Arena *arena, const void *data, size_t size)
+{
+    Sha256 sha;
+    char *text = arena_alloc(arena, 2 * SHA256_BYTES + 1);
+    sha256_init(&sha);
+    sha256_add(&sha, data, size);
+    sha256_finish_text(&sha, text);
+    return text;
+}

@@ -21,16 +21,6 @@ enum { CHUNK = 1 << 20 };
 
 /* ---- temporary files ---- */
 
-static const char *hash_file(Arena *arena, const Source *file)
-{
-    Sha256 sha;
-    char *text = arena_alloc(arena, 2 * SHA256_BYTES + 1);
-    sha256_init(&sha);
-    sha256_add(&sha, file->text, file->length);
-    sha256_finish_text(&sha, text);
-    return text;
-}
-
 /* Makes file k of a part a temporary one beside the shards, for as long as this process. Open for
  * writing; -1 after an error. */
 static int make_file(Job *job, const PrepareOptions *o, TextPart *part, int k)
@@ -53,7 +43,7 @@ bool prepare_file_from_memory(Job *job, const PrepareOptions *o, TextPart *part)
     if (!pairs)
         return false;
     part->text[0].bytes = (int64_t)file->length;
-    part->text[0].sha256 = hash_file(job->arena, file);
+    part->text[0].sha256 = sha256_text(job->arena, file->text, file->length);
     int fd = make_file(job, o, part, 0);
     if (fd < 0)
         return false;

@@ -17,16 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *hash_text(Arena *arena, const void *data, size_t size)
-{
-    Sha256 sha;
-    char *text = arena_alloc(arena, 2 * SHA256_BYTES + 1);
-    sha256_init(&sha);
-    sha256_add(&sha, data, size);
-    sha256_finish_text(&sha, text);
-    return text;
-}
-
 static void add_fact(const Training *t, RunRecord *record, const char *name, const char *value)
 {
     vec_push(t->job->arena, record->facts, ((RunFact){name, value}));
@@ -45,7 +35,7 @@ static const char *describe_model(const Training *t)
                  tir_roles[info->role], info->decay);
     }
     ir_print_function(module_function(module, "model"), &text);
-    const char *hash = hash_text(arena, text.data, text.length);
+    const char *hash = sha256_text(arena, text.data, text.length);
     text_free(&text);
     return hash;
 }
@@ -191,7 +181,7 @@ static bool add_text(const Training *t, RunRecord *record, const char *option, c
     Arena *arena = t->job->arena;
     RunText text = {.option = option,
                     .file = file_absolute(&t->job->diags, arena, source->path),
-                    .sha256 = hash_text(arena, source->text, source->length),
+                    .sha256 = sha256_text(arena, source->text, source->length),
                     .bytes = (int64_t)source->length,
                     .lines = lines->n};
     vec_push(arena, record->texts, text);

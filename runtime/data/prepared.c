@@ -168,16 +168,6 @@ static const char *find_wrong(const Prepared *p)
     return NULL;
 }
 
-static const char *hash_source(Arena *arena, const Source *text)
-{
-    Sha256 sha;
-    char *hash = arena_alloc(arena, 2 * SHA256_BYTES + 1);
-    sha256_init(&sha);
-    sha256_add(&sha, text->text, text->length);
-    sha256_finish_text(&sha, hash);
-    return hash;
-}
-
 Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, const Source *text)
 {
     Prepared *p = ARENA_NEW(arena, Prepared);
@@ -200,7 +190,7 @@ Prepared *prepared_parse(Diagnostics *diags, Arena *arena, const char *folder, c
                           wrong),
                NULL;
     p->folder = arena_strdup(arena, folder);
-    p->sha256 = hash_source(arena, text);
+    p->sha256 = sha256_text(arena, text->text, text->length);
     p->bytes = (int64_t)text->length;
     return p;
 }
