@@ -142,14 +142,12 @@ bool json_field_set(const JsonField *field, const char *text, void *record)
     enum { HASH_DIGITS = 16 };
     void *at = json_field_at(field, record);
     char *end;
-    errno = 0;
+    int64_t value;
     switch (field->type) {
     case JSON_TEXT: *(const char **)at = text; return true;
     case JSON_BOOL: *(bool *)at = !strcmp(text, "1"); return *(bool *)at || !strcmp(text, "0");
-    case JSON_INTEGER: {
-        const long long value = strtoll(text, &end, 10);
-        return end != text && !*end && !errno && json_field_set_integer(field, value, record);
-    }
+    case JSON_INTEGER:
+        return text_whole(text, &value) && json_field_set_integer(field, value, record);
     case JSON_UNSIGNED: return set_json_unsigned(text, "0123456789", 0, 10, at);
     case JSON_HASH: return set_json_unsigned(text, digits, HASH_DIGITS, HASH_DIGITS, at);
     case JSON_EXACT: *(double *)at = strtod(text, &end); return end != text && !*end;

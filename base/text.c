@@ -4,6 +4,7 @@
 #include "base/arena.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,6 +47,25 @@ void text_integer(Text *text, int64_t value)
     if (value < 0)
         digits[--at] = '-';
     text_put(text, digits + at, sizeof digits - at);
+}
+
+bool text_whole(const char *text, int64_t *whole)
+{
+    char *end;
+    errno = 0;
+    const long long value = strtoll(text, &end, 10);
+    const bool is = end != text && !*end && !errno;
+    *whole = is ? value : *whole;
+    return is;
+}
+
+bool text_real(const char *text, double *real)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    const bool is = end != text && !*end && isfinite(value);
+    *real = is ? value : *real;
+    return is;
 }
 
 void text_vadd(Text *text, const char *format, va_list args)

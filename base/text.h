@@ -20,6 +20,10 @@ void text_vadd(Text *text, const char *format, va_list args);
 void text_put(Text *text, const char *bytes, size_t length);
 void text_string(Text *text, const char *string);
 void text_integer(Text *text, int64_t value);
+/* The whole number in decimal that a text is. False: it is none, or none of 64 bits; *whole is as
+ * it was. text_real: the same of a finite number, as C writes it. */
+bool text_whole(const char *text, int64_t *whole);
+bool text_real(const char *text, double *real);
 /* Writes a byte as text_quote does, itself or \", \\, \n, \t, \xNN, without a NUL; returns how many
  * bytes. */
 enum { TEXT_ESCAPE = 4 };

@@ -31,9 +31,8 @@ static int program_dim(const TfcProgram *program, const char *name, size_t lengt
 static int64_t parse_size(const char *text, size_t *name_length)
 {
     const char *equals = strchr(text, '=');
-    char *end = NULL;
-    int64_t size = equals ? strtoll(equals + 1, &end, 10) : 0;
-    if (!equals || size < 1 || size > LARGEST_SIZE || *end)
+    int64_t size;
+    if (!equals || !text_whole(equals + 1, &size) || size < 1 || size > LARGEST_SIZE)
         return 0;
     *name_length = (size_t)(equals - text);
     return size;

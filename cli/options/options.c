@@ -7,7 +7,6 @@
 #include "runtime/decode/settings.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,27 +19,6 @@ bool option_is_choice(const Option *option) { return option->value && strchr(opt
 
 static bool is_size(const Option *option) { return !strcmp(option->value, "SIZE"); }
 
-static bool parse_int(const char *text, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno)
-        return false;
-    *out = value;
-    return true;
-}
-
-static bool parse_number(const char *text, double *out)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value))
-        return false;
-    *out = value;
-    return true;
-}
-
 /* ---- help ---- */
 
 const char *option_remark(const Option *option)
@@ -50,7 +28,7 @@ const char *option_remark(const Option *option)
         return "may be given again";
     bool number = option->kind == OPTION_INT || option->kind == OPTION_NUMBER;
     if (!option->initial || !*option->initial || option->kind == OPTION_FLAG ||
-        (number && parse_number(option->initial, &value) && value < option->least))
+        (number && text_real(option->initial, &value) && value < option->least))
         return NULL;
     return option->initial;
 }
@@ -218,7 +196,7 @@ static const char *store_number(Job *job, const Option *option, const char *text
     bool is_whole = option->kind == OPTION_INT;
     int64_t whole = 0;
     double value = 0, most = most_of(option);
-    bool ok = is_whole ? parse_int(text, &whole) : parse_number(text, &value);
+    bool ok = is_whole ? text_whole(text, &whole) : text_real(text, &value);
     value = is_whole ? (double)whole : value;
     if (!ok || value < option->least || value > most) {
         char *range = arena_alloc(job->arena, RANGE_TEXT);
@@ -265,8 +243,8 @@ static void fill_record(const Command *command, void *record)
             continue;
         switch (option->kind) {
         case OPTION_TEXT: *(const char **)field = option->initial; break;
-        case OPTION_INT: ok = parse_int(option->initial, field); break;
-        case OPTION_NUMBER: ok = parse_number(option->initial, field); break;
+        case OPTION_INT: ok = text_whole(option->initial, field); break;
+        case OPTION_NUMBER: ok = text_real(option->initial, field); break;
         case OPTION_FLAG:
         case OPTION_OUTPUT:
         case OPTION_LIST: ok = false; /* nothing but absent */

@@ -43,15 +43,16 @@ bool import_added_tokens(Job *job, const char *folder, AddedTokens *added)
     for (size_t i = 0; list && i < list->n; i++) {
         const JsonValue *token = &list->items[i];
         const bool is_object = token->kind == JV_OBJECT;
-        char *end;
-        const AddedToken is = {.id = strtoll(list->keys[i], &end, 10),
+        int64_t id;
+        const bool has_id = text_whole(list->keys[i], &id) && id >= 0;
+        const AddedToken is = {.id = has_id ? id : -1,
                                .text = is_object ? json_member_text(token, "content") : NULL,
                                .is_special = says(token, "special"),
                                .lstrip = says(token, "lstrip"),
                                .rstrip = says(token, "rstrip"),
                                .single_word = says(token, "single_word"),
                                .normalized = says(token, "normalized")};
-        if (end == list->keys[i] || *end || is.id < 0 || !is.text)
+        if (!has_id || !is.text)
             return refuse_added(job, folder);
         vec_push(job->arena, *added, is);
     }

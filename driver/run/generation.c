@@ -3,22 +3,20 @@
 
 #include "base/limits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool read_default(Job *job, const char *folder, const char *text, DecodeDefault *out)
 {
     const char *equals = strchr(text, '=');
     const size_t length = equals ? (size_t)(equals - text) : strlen(text);
-    char *end = NULL, range[RANGE_TEXT];
-    *out = (DecodeDefault){.name = arena_strndup(job->arena, text, length),
-                           .value = equals ? strtod(equals + 1, &end) : 0};
+    char range[RANGE_TEXT];
+    *out = (DecodeDefault){.name = arena_strndup(job->arena, text, length)};
     const int row = setting_default_row(out->name);
     if (row < 0)
         return job_error(job, "%s: \"generation\": no run brings along '%s'",
                          run_record_file(job, folder), text_visible_name(job->arena, text));
-    const bool is_number = end && end != equals + 1 && !*end;
-    if (is_number && setting_fits(&setting_rows[row], out->value))
+    if (equals && text_real(equals + 1, &out->value) &&
+        setting_fits(&setting_rows[row], out->value))
         return true;
     setting_range(&setting_rows[row], range);
     return job_error(job, "%s: \"generation\": '%s': expected %s", run_record_file(job, folder),

@@ -8,7 +8,6 @@
 #include "base/map.h"
 #include "base/xxh64.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,10 +177,11 @@ bool run_record_number(Job *job, const char *folder, const RunRecord *record, co
                        int64_t most, int64_t *number)
 {
     const char *text = run_record_fact(record, name);
-    char *end, range[RANGE_TEXT];
-    errno = 0;
-    const long long value = text ? strtoll(text, &end, 10) : *number;
-    if (!text || (end != text && !*end && !errno && value >= 0 && value <= most)) {
+    char range[RANGE_TEXT];
+    int64_t value;
+    if (!text)
+        return true;
+    if (text_whole(text, &value) && value >= 0 && value <= most) {
         *number = value;
         return true;
     }

@@ -10,9 +10,8 @@
 static bool set_size(const Vocabulary *vocab, Diagnostics *diags, const char *text,
                      TokenRules *changed)
 {
-    char *end;
-    long size = strtol(text, &end, 10);
-    if (*text && !*end && size >= vocab_size(vocab) && size <= INT32_MAX &&
+    int64_t size;
+    if (text_whole(text, &size) && size >= vocab_size(vocab) && size <= INT32_MAX &&
         !vocab_is_words(vocab) && !vocab_is_characters(vocab)) {
         changed->size = (int32_t)size;
         return true;
@@ -70,9 +69,9 @@ static const Rule *find_rule(Diagnostics *diags, const char *text)
 /* "#N": the token of that number; -1: no such text, or no such token. */
 static int32_t numbered(const Vocabulary *vocab, const char *text)
 {
-    char *end = NULL;
-    long id = *text == '#' ? strtol(text + 1, &end, 10) : -1;
-    return end && end > text + 1 && !*end && id >= 0 && id < vocab_size(vocab) ? (int32_t)id : -1;
+    int64_t id;
+    const bool is = *text == '#' && text_whole(text + 1, &id) && id >= 0 && id < vocab_size(vocab);
+    return is ? (int32_t)id : -1;
 }
 
 /* The id that the text gives the rule; -1: none, whatever tokens there are; -2 after an error. */

@@ -5,7 +5,6 @@
 #include "runtime/data/marian_vocab.h"
 #include "runtime/data/sentencepiece.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 enum { DEFAULT_PIECES = 8000, MAX_PIECES = 1000000, MAX_MODEL_BYTES = 256 << 20 };
@@ -69,10 +68,8 @@ static Vocabulary *train_pieces(Diagnostics *diags, Arena *arena, int pieces,
 /* The N of auto:N; 0 if it is no such number. */
 static int parse_pieces(const char *text)
 {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    return errno || *end || end == text || value < 1 || value > MAX_PIECES ? 0 : (int)value;
+    int64_t value;
+    return text_whole(text, &value) && value >= 1 && value <= MAX_PIECES ? (int)value : 0;
 }
 
 /* What follows the prefix, or NULL. */

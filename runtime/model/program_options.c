@@ -4,7 +4,6 @@
 #include "base/limits.h"
 #include "runtime/decode/ctc.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,12 +95,13 @@ static int find_own_or_setting(const Program *p, const char *argument)
 static bool read_option_number(const char *program, const char *option, const DecodeSetting *range,
                                const char *text, int64_t *whole, double *number)
 {
-    char *end, allowed[RANGE_TEXT];
-    bool is_whole = range->kind != SETTING_NUMBER;
-    errno = 0;
-    *whole = is_whole ? strtoll(text, &end, 10) : 0;
-    *number = is_whole ? (double)*whole : strtod(text, &end);
-    if (end != text && !*end && !(is_whole && errno) && setting_fits(range, *number))
+    char allowed[RANGE_TEXT];
+    const bool is_whole = range->kind != SETTING_NUMBER;
+    *whole = 0;
+    *number = 0;
+    const bool is = is_whole ? text_whole(text, whole) : text_real(text, number);
+    *number = is_whole ? (double)*whole : *number;
+    if (is && setting_fits(range, *number))
         return true;
     setting_range(range, allowed);
     fprintf(stderr, "%s: --%s takes %s, not '%s'\n", program, option, allowed, text);
