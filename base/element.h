@@ -23,6 +23,8 @@ enum {
 };
 extern const ElementInfo element_infos[ELEMENT_TYPES]; /* (element.c) */
 
+/* Element i of data of a type that programs have, as a number. */
+double element_value(unsigned type, const void *data, int64_t i);
 /* type: a DType, TfcType or StType. */
 static inline const ElementInfo *element_info(unsigned type) { return &element_infos[type]; }
 

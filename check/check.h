@@ -74,8 +74,6 @@ const void *variant_states(const Variant *variant, Arena *arena);
 void variant_put_states(Variant *variant, const void *states);
 void variant_close(Variant *variant);
 void check_row(Check *check, const char *name, int result, const char *detail);
-/* An element of a tensor of a program. */
-double check_element(TfcType type, const void *data, int64_t i);
 
 /* `list`, a text that names batches without a finite loss ("": none so far), with one more. */
 const char *check_without(Check *check, const char *list, const CheckBatch *batch);

@@ -11,7 +11,7 @@ static void norms(const TfcPort *port, const void *a, const void *b, int64_t n, 
 {
     double sum = 0, distance = 0;
     for (int64_t i = 0; i < n; i++) {
-        double x = check_element(port->type, a, i), y = check_element(port->type, b, i);
+        double x = element_value(port->type, a, i), y = element_value(port->type, b, i);
         if (x == y || (isnan(x) && isnan(y))) {
             sum += isfinite(x) ? x * x : 0;
             continue;

@@ -57,7 +57,7 @@ static void add_param(Interpreted *in, Variant *v, const Op *op)
         return;
     double *data = ARENA_ARRAY(in->arena, double, from->count + 1);
     for (int64_t i = 0; i < from->count; i++)
-        data[i] = check_element(from->type, from->data, i);
+        data[i] = element_value(from->type, from->data, i);
     add(in, op, from->count, data);
 }
 

@@ -32,7 +32,7 @@ typedef struct Tally {
     int n_wrong;       /* tensors, of all batches */
 } Tally;
 
-static double found_at(const Pair *p, int64_t i) { return check_element(p->type, p->found, i); }
+static double found_at(const Pair *p, int64_t i) { return element_value(p->type, p->found, i); }
 
 static void measure_pair(Pair *p)
 {

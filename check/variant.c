@@ -1,7 +1,6 @@
 /* Compiling a model in several ways on the same params and inputs. */
 #include "check/check.h"
 
-#include "base/bf16.h"
 #include "driver/run/weights.h"
 
 #include <string.h>
@@ -137,17 +136,6 @@ void variant_close(Variant *v)
     exec_free(v->exec);
     session_close(&v->session);
     store_free(v->store);
-}
-
-double check_element(TfcType type, const void *data, int64_t i)
-{
-    switch (type) {
-    case TFC_F64: return ((const double *)data)[i];
-    case TFC_I32: return ((const int32_t *)data)[i];
-    case TFC_BOOL: return ((const uint8_t *)data)[i];
-    case TFC_BF16: return (double)bf16_to_float(((const uint16_t *)data)[i]);
-    default: return (double)((const float *)data)[i];
-    }
 }
 
 void check_row(Check *check, const char *name, int result, const char *detail)

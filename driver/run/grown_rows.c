@@ -34,12 +34,6 @@ StoreTensor grown_before(const GrownRows *grown, const StoreTensor *param, int a
     return before;
 }
 
-static double number_of(const StoreTensor *tensor, int64_t i)
-{
-    return tensor->type == TFC_F64 ? ((const double *)tensor->data)[i]
-                                   : (double)((const float *)tensor->data)[i];
-}
-
 static void set_number(StoreTensor *tensor, int64_t i, double number)
 {
     if (tensor->type == TFC_F64)
@@ -67,7 +61,7 @@ static void fill_block(const GrownRows *grown, const StoreTensor *before, StoreT
     for (int64_t i = 0; i < block.inner && element_info(param->type)->is_float; i++) {
         double sum = 0;
         for (int32_t id = 0; id < grown->before; id++)
-            sum += number_of(before, block.from + id * block.inner + i);
+            sum += element_value(before->type, before->data, block.from + id * block.inner + i);
         for (int32_t id = 0; id < grown->now; id++)
             if (grown->was[id] < 0)
                 set_number(param, block.to + id * block.inner + i, sum / grown->before);

@@ -126,16 +126,6 @@ static bool put_value(StoreTensor *tensor, int64_t i, double value, bool whole)
     }
 }
 
-static double value_at(const StoreTensor *tensor, int64_t i)
-{
-    switch (tensor->type) {
-    case TFC_F64: return ((const double *)tensor->data)[i];
-    case TFC_I32: return ((const int32_t *)tensor->data)[i];
-    case TFC_BOOL: return ((const uint8_t *)tensor->data)[i];
-    default: return ((const float *)tensor->data)[i];
-    }
-}
-
 enum { TILE = 16 }; /* floats of a line of the cache */
 
 /* A matrix of the tensor, by its last two axes, and where it goes. Strides are in elements. */
@@ -233,7 +223,8 @@ static bool multiply(const WeightPart *part, const StTensor *from, StoreTensor *
     for (int64_t read = -1; w.left > 0; walk_on(&w)) {
         if (w.theirs != read)
             value = part->scale * st_value(from, read = w.theirs);
-        if (!put_value(param, w.ours, value_at(param, w.ours) * value, false))
+        if (!put_value(param, w.ours, element_value(param->type, param->data, w.ours) * value,
+                       false))
             return false;
     }
     return true;
@@ -265,5 +256,5 @@ void part_initialise(const WeightPart *part, StoreTensor *param)
 void part_write(const WeightPart *part, const StoreTensor *param, const int64_t *dims, double *to)
 {
     for (Walk w = walk_begin(part, param, dims); w.left > 0; walk_on(&w))
-        to[w.theirs] = value_at(param, w.ours) / part->scale;
+        to[w.theirs] = element_value(param->type, param->data, w.ours) / part->scale;
 }

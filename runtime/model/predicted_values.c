@@ -1,15 +1,7 @@
 /* Predicted values, and labels of CTC from predicted probabilities. */
 #include "runtime/model/predicted_values.h"
 
-static float value_as_float(TfcType type, const void *data, int64_t i)
-{
-    switch (type) {
-    case TFC_F32: return ((const float *)data)[i];
-    case TFC_F64: return (float)((const double *)data)[i];
-    case TFC_I32: return (float)((const int32_t *)data)[i];
-    default: return (float)((const uint8_t *)data)[i];
-    }
-}
+#include "base/element.h"
 
 void predicted_take(const TfcPort *port, const void *data, int64_t first, int64_t width,
                     const int32_t *words, int64_t n, float *out)
@@ -17,7 +9,7 @@ void predicted_take(const TfcPort *port, const void *data, int64_t first, int64_
     for (int64_t i = 0; i < n; i++) {
         const int64_t from = first + (words ? words[i] : i) * width;
         for (int64_t k = 0; k < width; k++)
-            *out++ = value_as_float(port->type, data, from + k);
+            *out++ = (float)element_value(port->type, data, from + k);
     }
 }
 

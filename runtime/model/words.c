@@ -177,16 +177,6 @@ static WordScalar scalar_of(TfcType type, double value)
     }
 }
 
-static double scalar_value(TfcType type, const void *data)
-{
-    switch (type) {
-    case TFC_F64: return *(const double *)data;
-    case TFC_I32: return *(const int32_t *)data;
-    case TFC_BOOL: return *(const bool *)data;
-    default: return *(const float *)data;
-    }
-}
-
 /* A scalar is given as a double, whatever its type. */
 static int check_scalar(const TfcPort *port, double value)
 {
@@ -297,7 +287,7 @@ static void get_outputs(const TfcProgram *program, Exec *exec, TfcWord *out)
         const TfcPort *port = &program->outputs[i];
         const void *data = exec_output(exec, port->name);
         if (port->shape.rank == 0)
-            out[i].value = scalar_value(port->type, data);
+            out[i].value = element_value(port->type, data, 0);
         else
             out[i].data = data;
     }
@@ -313,14 +303,20 @@ int words_check_number(const TfcProgram *program)
                                 program->n_inputs, program->n_dims, MOST_INPUTS, MOST_DIMS);
 }
 
-int words_check(const TfcModel *model, const TfcProgram *program, const TfcWord *in)
+/* The dimensions of a call, without tables of tokens. */
+static int check_dims(const TfcModel *model, const TfcProgram *program, const TfcWord *in,
+                      TfcDim *dims)
 {
-    TfcDim dims[MOST_DIMS];
     int status = words_check_number(program);
     if (!status)
         status = read_dims(program, in, dims);
-    if (!status)
-        status = check_positions(model, program, dims);
+    return status ? status : check_positions(model, program, dims);
+}
+
+int words_check(const TfcModel *model, const TfcProgram *program, const TfcWord *in)
+{
+    TfcDim dims[MOST_DIMS];
+    int status = check_dims(model, program, in, dims);
     const InputWords words = {model, program, in, dims};
     for (int32_t i = 0; !status && i < program->n_inputs; i++)
         status = check_data(&words, &program->inputs[i], in[program->n_given + i].data);
@@ -342,11 +338,7 @@ int session_run(TfcSession *session, const TfcProgram *program, Exec *exec, cons
                 TfcWord *out)
 {
     TfcDim dims[MOST_DIMS];
-    int status = words_check_number(program);
-    if (!status)
-        status = read_dims(program, in, dims);
-    if (!status)
-        status = check_positions(session->loaded->model, program, dims);
+    int status = check_dims(session->loaded->model, program, in, dims);
     for (int32_t i = 0; !status && i < program->n_inputs; i++)
         status = set_input(session, program, exec, dims, in, i, &session->scalars[i]);
     if (status)
