@@ -20,8 +20,6 @@
 
 #include "runtime/decode/lexicon.h"
 
-enum { CTC_LOSS_BLANK = 0 };
-
 /* CtcFrames: log-probabilities [frames × symbols], each frame's in a row; not owned. They need not
  * be normalised. -INFINITY is a probability of 0. `blank`: a symbol, from 0 to symbols - 1. */
 typedef struct CtcFrames {

@@ -100,24 +100,52 @@ static int32_t lexicon_label(const char *const *names, int64_t n, const char *te
     return -1;
 }
 
-bool lexicon_word(const char *const *names, int64_t n, const char *line, size_t line_length,
-                  Arena *arena, Tokens *word, size_t *at, size_t *length)
+/* The word of a line. False after an error: fault->length 0: memory ran out. */
+static bool lexicon_word(const char *const *names, int64_t n, const Line *line, Arena *arena,
+                         Tokens *word, LexiconFault *fault)
 {
-    int32_t *ids = ARENA_ARRAY(arena, int32_t, line_length / 2 + 1);
+    int32_t *ids = ARENA_ARRAY(arena, int32_t, line->length / 2 + 1);
     int32_t count = 0;
-    *at = *length = 0;
+    fault->length = 0;
     if (!ids)
         return false;
-    for (size_t from = 0; from < line_length;) {
-        const char *blank = memchr(line + from, ' ', line_length - from);
-        const size_t end = blank ? (size_t)(blank - line) : line_length;
-        if (end > from && (ids[count++] = lexicon_label(names, n, line + from, end - from)) < 0) {
-            *at = from;
-            *length = end - from;
+    for (size_t from = 0; from < line->length;) {
+        const char *text = line->text + from, *blank = memchr(text, ' ', line->length - from);
+        const size_t length = blank ? (size_t)(blank - text) : line->length - from;
+        if (length && (ids[count++] = lexicon_label(names, n, text, length)) < 0) {
+            fault->at = from;
+            fault->length = length;
             return false;
         }
-        from = end + 1;
+        from += length + 1;
     }
     *word = (Tokens){ids, count};
     return true;
+}
+
+LexiconStatus lexicon_read(const char *const *names, int64_t n_names, const char *separator,
+                           const Line *lines, int64_t n, Arena *arena, CtcLexicon *lexicon,
+                           LexiconFault *fault)
+{
+    Tokens between = {0}, *words = ARENA_ARRAY(arena, Tokens, n + 1);
+    int64_t bad;
+    *fault = (LexiconFault){0};
+    if (!words)
+        return LEXICON_MEMORY;
+    if (!n)
+        return LEXICON_EMPTY;
+    if (separator && (!lexicon_word(names, n_names, &(Line){separator, strlen(separator)}, arena,
+                                    &between, fault) ||
+                      between.n != 1))
+        return LEXICON_SEPARATOR;
+    *lexicon = (CtcLexicon){.symbols = (int32_t)n_names,
+                            .blank = CTC_LOSS_BLANK,
+                            .separator = between.n ? between.ids[0] : LEXICON_WHOLE};
+    for (; fault->line < n; fault->line++)
+        if (!lexicon_word(names, n_names, &lines[fault->line], arena, &words[fault->line], fault))
+            return fault->length ? LEXICON_NO_LABEL : LEXICON_MEMORY;
+    if (ctc_lexicon_build(lexicon, arena, words, n, &bad))
+        return LEXICON_OK;
+    fault->line = bad;
+    return bad == LEXICON_NO_MEMORY ? LEXICON_MEMORY : bad < 0 ? LEXICON_SYMBOLS : LEXICON_NO_WORD;
 }

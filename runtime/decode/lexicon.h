@@ -2,8 +2,12 @@
 #ifndef RUNTIME_DECODE_LEXICON_H
 #define RUNTIME_DECODE_LEXICON_H
 
+#include "base/line.h"
 #include "runtime/decode/label_tree.h"
 #include "runtime/decode/stepper.h"
+
+/* The blank of the probabilities that `ctc` and `ctc_loss` compute (docs/language.md). */
+enum { CTC_LOSS_BLANK = 0 };
 
 /* CtcLexicon, in the arena that it was built in.
  *   symbols, blank   those of the log-probabilities (ctc.h)
@@ -28,11 +32,27 @@ enum { LEXICON_NO_MEMORY = -1, LEXICON_BAD_SYMBOLS = -2 };
 bool ctc_lexicon_build(CtcLexicon *lexicon, Arena *arena, const Tokens *words, int64_t n,
                        int64_t *bad);
 
-/* The word of a text's line: names of labels with blanks between, of n names (NULL: labels have
- * none, and are written as their numbers). In the arena. False after an error: *length > 0: the
- * bytes from *at on are no label's name; 0: memory ran out. */
-bool lexicon_word(const char *const *names, int64_t n, const char *line, size_t line_length,
-                  Arena *arena, Tokens *word, size_t *at, size_t *length);
+/* LexiconFault: what is wrong with the lines of a lexicon, and with which, from 0; of
+ * LEXICON_NO_LABEL the bytes that are no label's name. */
+typedef enum LexiconStatus {
+    LEXICON_OK,
+    LEXICON_MEMORY,
+    LEXICON_SEPARATOR, /* it is no label */
+    LEXICON_EMPTY,     /* there is no word */
+    LEXICON_NO_LABEL,
+    LEXICON_NO_WORD, /* a word is empty, or has the blank or the separator */
+    LEXICON_SYMBOLS  /* the separator is the blank */
+} LexiconStatus;
+typedef struct LexiconFault {
+    int64_t line;
+    size_t at, length;
+} LexiconFault;
+/* Builds the lexicon of n lines, each a word: names of labels with blanks between, of n_names
+ * (NULL: labels have none, and are written as their numbers). separator: the label between words;
+ * NULL: a result is one word. All lives in the arena, which may fail. */
+LexiconStatus lexicon_read(const char *const *names, int64_t n_names, const char *separator,
+                           const Line *lines, int64_t n, Arena *arena, CtcLexicon *lexicon,
+                           LexiconFault *fault);
 
 /* Whether a word ends at this node of `words`. */
 bool ctc_lexicon_ends(const CtcLexicon *lexicon, int32_t node);

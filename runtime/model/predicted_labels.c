@@ -25,65 +25,46 @@ static int64_t count_lines(const char *text, size_t length)
     return n;
 }
 
-/* A status: of a label that there is not, or no memory. */
-static int read_word(const TfcPrediction *p, const TextLines *line, int64_t number, Arena *arena,
-                     Tokens *word)
+/* The lines of a text; NULL: memory ran out. */
+static Line *lexicon_lines(const char *text, size_t length, Arena *arena, int64_t *n)
 {
-    size_t at, length;
-    if (lexicon_word(p->labels, p->width, line->line, line->size, arena, word, &at, &length))
-        return TFC_OK;
-    if (!length)
-        return tfc_model_no_memory();
-    return tfc_model_fail(TFC_ERROR_ARGUMENT, "line %lld of lexicon: '%.*s' is no label of %s",
-                          (long long)number, (int)(length < 100 ? length : 100), line->line + at,
-                          p->name);
-}
-
-static int read_words(const TfcPrediction *p, const char *text, size_t length, Arena *arena,
-                      Tokens *words, int64_t *n)
-{
-    int status = TFC_OK;
+    Line *all = ARENA_ARRAY(arena, Line, count_lines(text, length) + 1);
     TextLines lines = {.text = text, .length = length};
-    for (*n = 0; !status && texts_next_line(&lines); ++*n)
-        status = read_word(p, &lines, *n + 1, arena, &words[*n]);
-    return status;
+    for (*n = 0; all && texts_next_line(&lines); ++*n)
+        all[*n] = (Line){lines.line, lines.size};
+    return all;
 }
 
 static int build_search(const TfcPrediction *p, const TfcLabelSearch *search, Arena *arena,
                         CtcBeam *out)
 {
-    const size_t length = (size_t)search->lexicon_length;
     CtcLexicon *lexicon = ARENA_ARRAY(arena, CtcLexicon, 1);
-    Tokens *words = ARENA_ARRAY(arena, Tokens, count_lines(search->lexicon, length) + 1);
-    Tokens separator = {0};
-    size_t at, n_bytes;
-    int64_t n, bad;
-    if (!lexicon || !words)
+    LexiconFault fault;
+    int64_t n;
+    const Line *lines = lexicon_lines(search->lexicon, (size_t)search->lexicon_length, arena, &n);
+    if (!lexicon || !lines)
         return tfc_model_no_memory();
-    if (search->separator &&
-        (!lexicon_word(p->labels, p->width, search->separator, strlen(search->separator), arena,
-                       &separator, &at, &n_bytes) ||
-         separator.n != 1))
+    out->lexicon = lexicon;
+    switch (
+        lexicon_read(p->labels, p->width, search->separator, lines, n, arena, lexicon, &fault)) {
+    case LEXICON_OK: return TFC_OK;
+    case LEXICON_MEMORY: return tfc_model_no_memory();
+    case LEXICON_EMPTY: return tfc_model_fail(TFC_ERROR_ARGUMENT, "lexicon has no words");
+    case LEXICON_SEPARATOR:
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "separator: '%.100s' is no label of %s",
                               search->separator, p->name);
-    *lexicon = (CtcLexicon){.symbols = (int32_t)p->width,
-                            .blank = CTC_LOSS_BLANK,
-                            .separator = separator.n ? separator.ids[0] : LEXICON_WHOLE};
-    int status = read_words(p, search->lexicon, length, arena, words, &n);
-    if (!status && !n)
-        status = tfc_model_fail(TFC_ERROR_ARGUMENT, "lexicon has no words");
-    if (status)
-        return status;
-    out->lexicon = lexicon;
-    if (ctc_lexicon_build(lexicon, arena, words, n, &bad))
-        return TFC_OK;
-    if (bad == LEXICON_NO_MEMORY)
-        return tfc_model_no_memory();
-    return bad < 0 ? tfc_model_fail(TFC_ERROR_ARGUMENT, "%s", ctc_message(CTC_BAD_LEXICON))
-                   : tfc_model_fail(TFC_ERROR_ARGUMENT,
-                                    "line %lld of lexicon: a word has labels, and neither the "
-                                    "blank nor the separator",
-                                    (long long)bad + 1);
+    case LEXICON_NO_LABEL:
+        return tfc_model_fail(TFC_ERROR_ARGUMENT, "line %lld of lexicon: '%.*s' is no label of %s",
+                              (long long)fault.line + 1,
+                              (int)(fault.length < 100 ? fault.length : 100),
+                              lines[fault.line].text + fault.at, p->name);
+    case LEXICON_NO_WORD:
+        return tfc_model_fail(TFC_ERROR_ARGUMENT,
+                              "line %lld of lexicon: a word has labels, and neither the blank nor "
+                              "the separator",
+                              (long long)fault.line + 1);
+    default: return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s", ctc_message(CTC_BAD_LEXICON));
+    }
 }
 
 /* ---- what is wanted ---- */
@@ -136,8 +117,7 @@ int tfc_model_set_label_search(TfcSessionHandle *handle, const TfcLabelSearch *s
         session->searching = arena;
         session->labels = labels;
     }
-    session_leave(session, USE_NONE);
-    return status;
+    return session_leave(session, USE_NONE, status);
 }
 
 /* ---- searching ---- */
