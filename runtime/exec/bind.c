@@ -146,14 +146,20 @@ static void evaluate_sizes(Exec *exec)
 
 /* ---- elsewhere ---- */
 
+/* Whether a ragged dimension has no lengths. */
+static bool lacks_lengths(const Exec *exec)
+{
+    for (int32_t d = 0; d < exec->program->n_dims; d++)
+        if (exec->ragged[d].missing)
+            return true;
+    return false;
+}
+
 bool exec_measure(Exec *exec)
 {
     const TfcProgram *program = exec->program;
-    if (!exec_dims(exec))
+    if (!exec_dims(exec) || lacks_lengths(exec))
         return false;
-    for (int32_t d = 0; d < program->n_dims; d++)
-        if (exec->ragged[d].missing)
-            return false;
     if (!sizes_fit(program, exec->dims))
         return false;
     if (grow_planned(program, exec->dims, NULL, exec->planned) || !exec->planned_once)
@@ -258,11 +264,8 @@ bool exec_bind(Exec *exec)
 {
     const TfcProgram *program = exec->program;
     const TfcDim *shape = exec->dims;
-    if (!exec_dims(exec))
+    if (!exec_dims(exec) || lacks_lengths(exec))
         return false;
-    for (int32_t d = 0; d < program->n_dims; d++)
-        if (exec->ragged[d].missing)
-            return false;
     if (!exec_fit(exec, &shape, 1))
         return false;
     int32_t first = exec_first_step(exec);

@@ -133,7 +133,7 @@ void access_end_session(TfcSession *session)
         model_free(loaded);
 }
 
-void session_leave(TfcSession *session, ModelUse use)
+int session_leave(TfcSession *session, ModelUse use, int status)
 {
     handles_lock();
     end_use(session->loaded, use); /* not the last user: the session is one */
@@ -142,6 +142,7 @@ void session_leave(TfcSession *session, ModelUse use)
     handles_unlock();
     if (freed)
         access_end_session(session);
+    return status;
 }
 
 void tfc_model_session_free(TfcSessionHandle *handle)

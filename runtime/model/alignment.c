@@ -71,6 +71,5 @@ int tfc_model_alignment(TfcSessionHandle *handle, int32_t n_source, const int32_
         status = check_side(model, &sides[k]);
     if (!status)
         status = run_pair(session, program, sides, weights);
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }

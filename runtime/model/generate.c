@@ -167,8 +167,7 @@ int tfc_model_encode_columns(TfcSessionHandle *handle, const TfcWord *in, int32_
     Arena *arena = arena_try_new();
     status = arena ? encode_columns(session, in, slots, arena) : tfc_model_no_memory();
     arena_free(arena);
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }
 
 int tfc_model_encode(TfcSessionHandle *handle, int32_t n, const int32_t *lengths,
@@ -176,11 +175,8 @@ int tfc_model_encode(TfcSessionHandle *handle, int32_t n, const int32_t *lengths
 {
     int status;
     TfcSession *session = session_enter(handle, USE_READ, &status);
-    if (!session)
-        return status;
-    status = encode_all(session, n, lengths, ids, slots);
-    session_leave(session, USE_READ);
-    return status;
+    return session ? session_leave(session, USE_READ, encode_all(session, n, lengths, ids, slots))
+                   : status;
 }
 
 int tfc_model_decode_begin(TfcSessionHandle *handle, int32_t slots)
@@ -194,8 +190,7 @@ int tfc_model_decode_begin(TfcSessionHandle *handle, int32_t slots)
         status = session_prepare_decode(session);
     if (!status)
         status = begin_decoding(session, NULL, slots, slots);
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }
 
 static int fail_no_decoding(void)
@@ -269,11 +264,9 @@ int tfc_model_decode_step(TfcSessionHandle *handle, int32_t n, const int32_t *se
         return status;
     *logits = NULL;
     TfcSession *session = session_enter(handle, USE_READ, &status);
-    if (!session)
-        return status;
-    status = feed_tokens(session, n, sentence, slot, token, logits);
-    session_leave(session, USE_READ);
-    return status;
+    return session ? session_leave(session, USE_READ,
+                                   feed_tokens(session, n, sentence, slot, token, logits))
+                   : status;
 }
 
 static int copy_slot(TfcSession *session, int32_t from, int32_t to)
@@ -293,11 +286,7 @@ int tfc_model_decode_copy(TfcSessionHandle *handle, int32_t from, int32_t to)
 {
     int status;
     TfcSession *session = session_enter(handle, USE_READ, &status);
-    if (!session)
-        return status;
-    status = copy_slot(session, from, to);
-    session_leave(session, USE_READ);
-    return status;
+    return session ? session_leave(session, USE_READ, copy_slot(session, from, to)) : status;
 }
 
 /* ---- generation ---- */
@@ -446,8 +435,7 @@ int tfc_model_generate_columns(TfcSessionHandle *handle, const TfcGeneration *se
     Arena *arena = arena_try_new();
     status = arena ? generate_columns(session, settings, in, arena, out) : tfc_model_no_memory();
     arena_free(arena);
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }
 
 int tfc_model_generate(TfcSessionHandle *handle, const TfcGeneration *settings, int32_t n,
@@ -455,9 +443,7 @@ int tfc_model_generate(TfcSessionHandle *handle, const TfcGeneration *settings, 
 {
     int status;
     TfcSession *session = session_enter(handle, USE_READ, &status);
-    if (!session)
-        return status;
-    status = generate(session, settings, n, lengths, ids, out);
-    session_leave(session, USE_READ);
-    return status;
+    return session
+               ? session_leave(session, USE_READ, generate(session, settings, n, lengths, ids, out))
+               : status;
 }

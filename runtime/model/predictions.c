@@ -331,8 +331,7 @@ int tfc_model_predict_text(TfcSessionHandle *handle, const char *utf8, int64_t l
         *cut = row.cut;
     token_ids_free(&row.ids);
     token_ids_free(&row.firsts);
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }
 
 static int predict_many(TfcSession *session, int64_t n_texts, const char *const *texts,
@@ -373,6 +372,5 @@ int tfc_model_predict_texts(TfcSessionHandle *handle, int64_t n_texts, const cha
     status = predict_many(session, n_texts, texts, lengths, list, cut);
     if (!status)
         *n = session->loaded->model->predictions->n;
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }

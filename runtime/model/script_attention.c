@@ -113,7 +113,7 @@ int script_put_attention(TfcSessionHandle *handle, const char *text, const TfcTr
     if (!session)
         return t->n_source ? status : TFC_OK;
     const TfcLoaded *loaded = session->loaded; /* which the session keeps */
-    session_leave(session, USE_READ);
+    session_leave(session, USE_READ, TFC_OK);
     Arena *arena = arena_try_new();
     status = arena ? put_attention(loaded, handle, text, t, arena, json) : tfc_model_no_memory();
     arena_free(arena);

@@ -55,7 +55,7 @@ static int put_tokens_of(TfcSessionHandle *handle, const TfcPredicted *found, Js
     if (!session)
         return status;
     const TfcLoaded *loaded = session->loaded; /* which the session keeps */
-    session_leave(session, USE_NONE);
+    session_leave(session, USE_NONE, TFC_OK);
     const bool of_source = loaded->model->predictions->text->of_source;
     Arena *arena = arena_try_new();
     bool ok = arena && script_put_tokens(of_source ? loaded->source : loaded->target, "tokens",

@@ -193,11 +193,7 @@ static int call(TfcSessionHandle *handle, TfcFunction function, ModelUse use, co
     if (!status)
         status = tfc_model_need(out, "out");
     TfcSession *session = status ? NULL : session_enter(handle, use, &status);
-    if (!session)
-        return status;
-    status = run_it(session, function, in, out);
-    session_leave(session, use);
-    return status;
+    return session ? session_leave(session, use, run_it(session, function, in, out)) : status;
 }
 
 int tfc_model_forward(TfcSessionHandle *handle, const TfcWord *in, TfcWord *out)

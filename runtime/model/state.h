@@ -109,7 +109,8 @@ typedef enum ModelUse { USE_NONE, USE_READ, USE_WRITE } ModelUse;
 TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status);
 void model_leave(TfcLoaded *loaded, ModelUse use);
 TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *status);
-void session_leave(TfcSession *session, ModelUse use);
+/* Returns `status`, as what the call returns. */
+int session_leave(TfcSession *session, ModelUse use, int status);
 /* Handles for new objects; NULL: memory ran out. A model is not freed before its sessions. */
 TfcModelHandle *model_handle(TfcLoaded *loaded);
 TfcSessionHandle *session_handle(TfcSession *session, TfcLoaded *loaded);

@@ -322,8 +322,7 @@ static int call_text(TfcSessionHandle *handle, const TfcGeneration *settings, Te
         if (text_length)
             *text_length = (int64_t)session->text.length - 1;
     }
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }
 
 int tfc_model_translate_text(TfcSessionHandle *session, const TfcGeneration *settings,
@@ -364,6 +363,6 @@ int tfc_model_unknown(TfcSessionHandle *handle, int64_t *tokens, int64_t *unknow
         *note = is_told ? session->unknown_note : NULL;
     if (!session)
         return status;
-    session_leave(session, USE_NONE);
+    session_leave(session, USE_NONE, TFC_OK);
     return TFC_OK;
 }

@@ -363,8 +363,7 @@ int tfc_model_line_translations(TfcSessionHandle *handle, const TfcGeneration *s
     status = texts_check(NULL, utf8, length);
     if (!status)
         status = texts_translate(session, settings, number, utf8, (size_t)length, list, n);
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }
 
 int tfc_model_translations(TfcSessionHandle *session, const TfcGeneration *settings,
@@ -399,8 +398,7 @@ static int list_translations(TfcSessionHandle *handle, const TfcGeneration *sett
         *list = t.list;
         *n = t.n_list;
     }
-    session_leave(session, USE_READ);
-    return status;
+    return session_leave(session, USE_READ, status);
 }
 
 int tfc_model_translations_columns(TfcSessionHandle *session, const TfcGeneration *settings,
