@@ -122,12 +122,18 @@ static Node *parse_use(Parser *p)
     return node;
 }
 
-static Node *parse_const(Parser *p)
+/* NAME = expression. `of`, `what`: behind what is expected, for messages. */
+static Node *assigned_node(Parser *p, NodeKind kind, const char *of, const char *what)
 {
-    Node *node = named_node(p, NODE_CONST, " of a constant");
-    if (expect_token(p, TOKEN_ASSIGN, " and the value of the constant"))
+    Node *node = named_node(p, kind, of);
+    if (expect_token(p, TOKEN_ASSIGN, what))
         node->a = parse_expression(p);
     return node;
+}
+
+static Node *parse_const(Parser *p)
+{
+    return assigned_node(p, NODE_CONST, " of a constant", " and the value of the constant");
 }
 
 static Node *parse_dim(Parser *p)
@@ -244,27 +250,19 @@ static Node *parse_predict(Parser *p)
         parse_error(p, p->tokens.data[p->at - 1].loc,
                     "`predict` belongs outside of blocks: `return` the value, and predict what the "
                     "call gives");
-    Node *node = named_node(p, NODE_OUTPUT, " of a prediction");
+    Node *node = assigned_node(p, NODE_OUTPUT, " of a prediction", " and what is predicted");
     node->same = true;
-    if (expect_token(p, TOKEN_ASSIGN, " and what is predicted"))
-        node->a = parse_expression(p);
     return node;
 }
 
 static Node *parse_update(Parser *p)
 {
-    Node *node = named_node(p, NODE_UPDATE, " of a state");
-    if (expect_token(p, TOKEN_ASSIGN, " and its new value"))
-        node->a = parse_expression(p);
-    return node;
+    return assigned_node(p, NODE_UPDATE, " of a state", " and its new value");
 }
 
 static Node *parse_merge(Parser *p)
 {
-    Node *node = named_node(p, NODE_MERGE, " of a param");
-    if (expect_token(p, TOKEN_ASSIGN, " and what it becomes"))
-        node->a = parse_expression(p);
-    return node;
+    return assigned_node(p, NODE_MERGE, " of a param", " and what it becomes");
 }
 
 static Node *parse_train(Parser *p)

@@ -248,17 +248,20 @@ static Node *parse_power(Parser *p)
     return base;
 }
 
-static Node *parse_unary(Parser *p)
+/* Any number of operators in front of what `below` parses. */
+static Node *parse_prefix(Parser *p, TokenKind kind, Node *(*below)(Parser *p))
 {
-    if (peek_token(p)->kind != TOKEN_MINUS)
-        return parse_power(p);
+    if (peek_token(p)->kind != kind)
+        return below(p);
     Loc start = take_token(p)->loc;
     if (!enter_level(p))
         return node_new(p, NODE_NUMBER, start);
-    Node *node = unary(p, TOKEN_MINUS, start, parse_unary(p));
+    Node *node = unary(p, kind, start, parse_prefix(p, kind, below));
     leave_level(p);
     return node;
 }
+
+static Node *parse_unary(Parser *p) { return parse_prefix(p, TOKEN_MINUS, parse_power); }
 
 /* A line may end with an operator, unless the next begins a statement. */
 static void take_operator(Parser *p)
@@ -320,17 +323,7 @@ static Node *parse_comparison(Parser *p)
     return left;
 }
 
-static Node *parse_not(Parser *p)
-{
-    if (peek_token(p)->kind != TOKEN_NOT)
-        return parse_comparison(p);
-    Loc start = take_token(p)->loc;
-    if (!enter_level(p))
-        return node_new(p, NODE_NUMBER, start);
-    Node *node = unary(p, TOKEN_NOT, start, parse_not(p));
-    leave_level(p);
-    return node;
-}
+static Node *parse_not(Parser *p) { return parse_prefix(p, TOKEN_NOT, parse_comparison); }
 
 static Node *parse_and(Parser *p)
 {

@@ -27,14 +27,20 @@ static LoValue table_rows(Emit *e)
     return lo_i64_of(&e->lo, e->op->results[0].type.dims[0].size);
 }
 
-static void clear_column(Emit *e, Columns *c)
+/* Zeros at n places of the result. */
+static void clear_places(Emit *e, LoValue n, Place (*place_of)(Emit *e, Coord i))
 {
     Lo *lo = &e->lo;
-    (void)c;
-    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), table_rows(e), 1, "clear");
-    Place place = table_place(e, coord_of(loop.index));
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), n, 1, "clear");
+    Place place = place_of(e, coord_of(loop.index));
     emit_store_at(e, 2, &place, lo_zero(lo, emit_type(e, e->op->results[0].type.dtype)));
     lo_for_close(lo, &loop);
+}
+
+static void clear_column(Emit *e, Columns *c)
+{
+    (void)c;
+    clear_places(e, table_rows(e), table_place);
 }
 
 static void find_row(Emit *e, Columns *c)
@@ -100,12 +106,8 @@ static LoValue added_length(Emit *e)
 
 static void clear_along(Emit *e, Columns *c)
 {
-    Lo *lo = &e->lo;
     (void)c;
-    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), added_length(e), 1, "clear");
-    Place place = added_place(e, coord_of(loop.index));
-    emit_store_at(e, 2, &place, lo_zero(lo, emit_type(e, e->op->results[0].type.dtype)));
-    lo_for_close(lo, &loop);
+    clear_places(e, added_length(e), added_place);
 }
 
 static void add_along(Emit *e, Columns *c)

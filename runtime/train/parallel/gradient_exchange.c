@@ -49,24 +49,16 @@ static void take_both(Exchange *x, int32_t gradient, Range a, Range b, int other
     }
 }
 
-static void each_sent(Exchange *x, Take *take)
+/* Each slice that this rank sends, or that it receives, with the other rank. */
+static void each_slice(Exchange *x, bool sends, Take *take)
 {
-    int me = ranks_mine(x->sum->ranks);
-    Range mine = owned(x->sum, x->have, me);
-    for (int32_t i = 0; span_has(x->have, me) && i < x->of.n; i++)
-        for (int rank = x->want.from; rank <= x->want.to; rank++)
+    const Span own = sends ? x->have : x->want, others = sends ? x->want : x->have;
+    const int me = ranks_mine(x->sum->ranks);
+    const Range mine = owned(x->sum, own, me);
+    for (int32_t i = 0; span_has(own, me) && i < x->of.n; i++)
+        for (int rank = others.from; rank <= others.to; rank++)
             if (rank != me)
-                take_both(x, x->of.numbers[i], mine, owned(x->sum, x->want, rank), rank, take);
-}
-
-static void each_received(Exchange *x, Take *take)
-{
-    int me = ranks_mine(x->sum->ranks);
-    Range mine = owned(x->sum, x->want, me);
-    for (int32_t i = 0; span_has(x->want, me) && i < x->of.n; i++)
-        for (int rank = x->have.from; rank <= x->have.to; rank++)
-            if (rank != me)
-                take_both(x, x->of.numbers[i], owned(x->sum, x->have, rank), mine, rank, take);
+                take_both(x, x->of.numbers[i], mine, owned(x->sum, others, rank), rank, take);
 }
 
 static int64_t rounded_at(const GradientSum *sum, const Slice *slice, int64_t from)
@@ -180,8 +172,8 @@ static void move_all(Exchange *list, int n, Take *sent, Take *received)
     int64_t messages = 0;
     for (int i = 0; i < n; i++) {
         list[i].n = messages;
-        each_sent(&list[i], sent);
-        each_received(&list[i], received);
+        each_slice(&list[i], true, sent);
+        each_slice(&list[i], false, received);
         messages = list[i].n;
     }
     gradients_move(list[0].sum->ranks, list[0].of, messages);
@@ -192,7 +184,7 @@ static void run_exchanges(Exchange *list, int n)
     move_all(list, n, add_sent, add_received);
     move_all(list, n, add_sent_marked, add_received_marked);
     for (int i = 0; i < n; i++)
-        each_received(&list[i], take_received);
+        each_slice(&list[i], false, take_received);
 }
 
 /* What this rank has no part in is 0. */
