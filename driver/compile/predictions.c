@@ -185,19 +185,10 @@ const Vocabulary *compile_own_vocabulary(const Artifact *a, int input)
 
 bool compile_check_records(const Artifact *a)
 {
-    const TfcProgram *encode = a->programs[TFC_ENCODE];
-    if (!artifact_takes_records(a))
-        return job_error(a->job, "--emit %s: records are not taken: %s", a->emit,
-                         a->records_lack ? a->records_lack
-                                         : "no vocabulary is inside; --vocab gives it");
-    for (int32_t i = 0; i < encode->n_inputs; i++)
-        if (column_has_numbers(&a->read[i]) && encode->inputs[i].shape.rank > 1 &&
-            encode->inputs[i].shape.dims[1].dim >= encode->n_given)
-            return job_error(a->job,
-                             "--emit %s: `%s` lies along a dimension that is made of others, which "
-                             "a library takes (-o lib%s.so)",
-                             a->emit, encode->inputs[i].name, a->name);
-    return true;
+    return artifact_takes_records(a) ||
+           job_error(a->job, "--emit %s: records are not taken: %s", a->emit,
+                     a->records_lack ? a->records_lack
+                                     : "no vocabulary is inside; --vocab gives it");
 }
 
 /* ---- the constant ---- */

@@ -145,4 +145,21 @@ sed 's/own("words:auto")/own("titles.json")/' own.tfg >json.tfg
 "$tfc" compile json -o libown.so 2>err || fail "own: $(cat err)"
 grep -q 'the function translations, of records, is left out: `src2` has a tokenizer.json of its own' err || fail "compile says: $(cat err)"
 grep -q 'own_generate(' own.h && ! grep -q own_translations own.h || fail "other functions than said"
+
+# Numbers along a dimension made of others: one more than there are frames.
+sed 's/^model.*/model made/; s/^dim .*/&, H = F + 1/; s/^input tgt .*/&\ninput extra : float[B, H~] = column("extra")/
+     s/reshape(weight, \[B, 1\])/(& + mean(extra, 1))/' "$fixtures/mixed.tfg" >made.tfg
+extra() { awk -F '\t' -v OFS='\t' 'NR == 1 { print $0, "extra"; next }
+    { m = gsub(/\[/, "[", $5); e = "0.5"; for (x = 1; x < m; x++) e = e " " x / 4 * $8; print $0, e }' "$1"; }
+extra train.tsv >train_more.tsv
+extra valid.tsv >valid_more.tsv
+"$tfc" train made.tfg --data train_more.tsv --vocab words:auto --out made --steps 40 --validate-every 0 2>err || fail "made: $(cat err)"
+"$tfc" compile made -o made_answers --cpu x86-64 2>err || fail "made: $(cat err)"
+awk -F '\t' 'NR > 1 { gsub(/"/, "\\\"", $6); gsub(/ /, ", ", $11); printf("{\"frames\": %s, \"src\": \"%s\", \"extra\": [%s], ", $5, $3, $11)
+    printf("\"kind\": \"%s\", \"mark\": \"%s\", \"weight\": %s}\n", $6, $7, $8) }' valid_more.tsv >records.jsonl
+"$tfc" translate made --input valid_more.tsv --cpu x86-64 >expected
+./made_answers <records.jsonl >found 2>err || fail "numbers along a dimension made of others: $(cat err)"
+cmp found expected || fail "numbers along a dimension made of others are read otherwise"
+sed '2s/"extra": \[/&9, /' records.jsonl >wrong
+refuses 1 "line 2: .extra. has [0-9]* positions, and its dimension H [0-9]*: give both as many" sh -c './made_answers <wrong'
 echo "all is well"
