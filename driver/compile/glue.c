@@ -436,7 +436,7 @@ static void put_model(const Artifact *a, int n_ids, int n_lengths, int n_columns
 static const char hidden[] = "#define HIDDEN __attribute__((visibility(\"hidden\")))\n";
 
 /* What a file of its own knows of the runtime, whose folder the compiler is given. */
-static const char runtime_headers[] = "#include \"runtime/decode/shortlist.h\"\n"
+static const char runtime_headers[] = "#include \"runtime/decode/decode_shortlist.h\"\n"
                                       "#include \"runtime/model/program.h\"\n"
                                       "#include \"runtime/model/script.h\"\n"
                                       "#include \"runtime/text/hf/tokenizer_json.h\"\n";

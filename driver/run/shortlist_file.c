@@ -4,7 +4,7 @@
 
 #include "passes/pass.h"
 #include "runtime/data/lines.h"
-#include "runtime/decode/shortlist.h"
+#include "runtime/decode/decode_shortlist.h"
 
 #include <inttypes.h>
 #include <math.h>

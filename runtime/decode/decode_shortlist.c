@@ -1,6 +1,6 @@
 /* Decoding with a shortlist: tokens are numbered by their places in a list of ids
  * (Stepper.choose). */
-#include "runtime/decode/shortlist.h"
+#include "runtime/decode/decode_shortlist.h"
 
 #include <assert.h>
 

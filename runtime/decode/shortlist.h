@@ -3,7 +3,6 @@
 #ifndef RUNTIME_DECODE_SHORTLIST_H
 #define RUNTIME_DECODE_SHORTLIST_H
 
-#include "runtime/decode/decode.h"
 #include "runtime/decode/stepper.h"
 
 /* ShortlistCount: the batches decoded so far, and the sum of their numbers of tokens. */
@@ -16,7 +15,7 @@ typedef struct ShortlistCount {
  *   start   n_sources + 1 places in ids: the candidates of source token s are from start[s] to
  *           before start[s + 1]
  *   input   the input of encode for a batch's ids
- *   calls   shortlist_calls
+ *   calls   shortlist_calls (decode_shortlist.h)
  *   count   `choose` adds each batch; NULL: nothing is counted */
 typedef struct Shortlist {
     int32_t n_sources, n_targets, first;
@@ -40,11 +39,5 @@ bool shortlist_choose(const Shortlist *shortlist, const TokenNeeds *needs, Short
 void shortlist_free_batch(ShortlistBatch *batch);
 /* The place of an id in an ascending list; -1: it has none. */
 int32_t shortlist_place(const int32_t *list, int32_t n, int32_t id);
-
-/* ---- decode_shortlist.c ---- */
-
-/* What shortlists are decoded with. */
-
-extern const ShortlistCalls shortlist_calls;
 
 #endif

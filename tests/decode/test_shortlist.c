@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "runtime/decode/decode.h"
-#include "runtime/decode/shortlist.h"
+#include "runtime/decode/decode_shortlist.h"
 #include "tests/decode/sources.h"
 
 #include <math.h>
