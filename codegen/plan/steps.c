@@ -268,26 +268,7 @@ bool contiguous_view(Plan *plan, Value *value, View *view)
 
 void step_buffers(const Plan *plan, const TfcStep *step, VisitBuffer visit, void *data)
 {
-    const TfcKernelStep *kernel = &step->kernel;
-    switch (step->kind) {
-    case TFC_STEP_KERNEL:
-        for (int32_t v = 0; v < kernel->n_views; v++)
-            visit(data, kernel->views[v].buffer, v >= kernel->n_views - kernel->n_results);
-        break;
-    case TFC_STEP_GEMM:
-        visit(data, step->gemm.a.buffer, false);
-        visit(data, step->gemm.b.buffer, false);
-        visit(data, step->gemm.c.buffer, true);
-        if (step->gemm.grouping)
-            visit(data, plan->groupings.data[step->gemm.grouping - 1].index, false);
-        if (step->gemm.panels)
-            visit(data, step->gemm.panels - 1, false);
-        break;
-    case TFC_STEP_PACK:
-        visit(data, step->gemm.b.buffer, false);
-        visit(data, step->gemm.panels - 1, true);
-        break;
-    case TFC_STEP_COPY: visit(data, step->copy.from, false); /* fall through */
-    case TFC_STEP_ZERO: visit(data, step->copy.to, true); break;
-    }
+    StepUse use;
+    for (int32_t i = 0; (use = step_use(plan->groupings.data, step, i)).buffer >= 0; i++)
+        visit(data, use.buffer, use.writes);
 }

@@ -24,14 +24,6 @@ static bool describe(const TfcProgram *program, const TfcStep *step, TfcPanels *
     return true;
 }
 
-static bool step_uses(const TfcProgram *program, int32_t s, int32_t buffer)
-{
-    for (int32_t i = 0, b; (b = slab_buffer_of(program, &program->steps[s], i)) >= 0; i++)
-        if (b == buffer)
-            return true;
-    return false;
-}
-
 /* Steps before `first` are not asked. */
 static bool is_used(const Lent *lent, const TfcProgram *program, const bool *read, int32_t first,
                     int32_t b)
@@ -39,7 +31,7 @@ static bool is_used(const Lent *lent, const TfcProgram *program, const bool *rea
     if ((read[b] || slab_stays(program, read, b)) && !lent->panels[b])
         return true;
     for (int32_t s = first; s < program->n_prepared; s++)
-        if (!lent->left[s] && step_uses(program, s, b))
+        if (!lent->left[s] && slab_uses(program, &program->steps[s], b))
             return true;
     return false;
 }

@@ -151,4 +151,44 @@ static inline const TfcGrouping *gemm_grouping(const TfcProgram *program, const 
     return step->grouping ? &program->groupings[step->grouping - 1] : NULL;
 }
 
+/* StepUse: what a step does with a buffer; a product may read panels in place of its operand b. */
+typedef struct StepUse {
+    int32_t buffer;
+    bool reads, writes;
+} StepUse;
+enum { STEP_USE_B = 1 }; /* of a product: which use is that of b */
+/* The i-th buffer that a step uses, from 0, of a program with these groupings; -1: it has fewer. A
+ * buffer may come several times. */
+static inline StepUse step_use(const TfcGrouping *groupings, const TfcStep *step, int32_t i)
+{
+    const TfcKernelStep *kernel = &step->kernel;
+    const TfcGemmStep *gemm = &step->gemm;
+    StepUse uses[5];
+    int32_t n = 0;
+    switch (step->kind) {
+    case TFC_STEP_KERNEL:
+        if (i < kernel->n_views) {
+            const bool writes = i >= kernel->n_views - kernel->n_results;
+            return (StepUse){kernel->views[i].buffer, !writes, writes};
+        }
+        break;
+    case TFC_STEP_GEMM:
+        uses[n++] = (StepUse){gemm->a.buffer, true, false};
+        uses[n++] = (StepUse){gemm->b.buffer, true, false};
+        uses[n++] = (StepUse){gemm->c.buffer, gemm->accumulate, true};
+        if (gemm->grouping)
+            uses[n++] = (StepUse){groupings[gemm->grouping - 1].index, true, false};
+        if (gemm->panels)
+            uses[n++] = (StepUse){gemm->panels - 1, true, false};
+        break;
+    case TFC_STEP_PACK:
+        uses[n++] = (StepUse){gemm->b.buffer, true, false};
+        uses[n++] = (StepUse){gemm->panels - 1, false, true};
+        break;
+    case TFC_STEP_COPY: uses[n++] = (StepUse){step->copy.from, true, false}; /* fall through */
+    case TFC_STEP_ZERO: uses[n++] = (StepUse){step->copy.to, false, true}; break;
+    }
+    return i < n ? uses[i] : (StepUse){-1, false, false};
+}
+
 #endif

@@ -15,23 +15,17 @@ static bool reads_panels(const TfcProgram *program, const TfcGemmStep *gemm)
 
 int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i)
 {
-    int32_t buffers[5], n = 0;
-    switch (step->kind) {
-    case TFC_STEP_KERNEL: return i < step->kernel.n_views ? step->kernel.views[i].buffer : -1;
-    case TFC_STEP_COPY: buffers[n++] = step->copy.from; /* fall through */
-    case TFC_STEP_ZERO: buffers[n++] = step->copy.to; break;
-    case TFC_STEP_GEMM:
-        buffers[n++] = step->gemm.a.buffer;
-        buffers[n++] = step->gemm.c.buffer;
-        if (step->gemm.grouping)
-            buffers[n++] = gemm_grouping(program, &step->gemm)->index; /* fall through */
-    case TFC_STEP_PACK:
-        if (step->gemm.panels)
-            buffers[n++] = step->gemm.panels - 1;
-        if (step->kind == TFC_STEP_PACK || !reads_panels(program, &step->gemm))
-            buffers[n++] = step->gemm.b.buffer;
-    }
-    return i < n ? buffers[i] : -1;
+    const bool passes_b =
+        i >= STEP_USE_B && step->kind == TFC_STEP_GEMM && reads_panels(program, &step->gemm);
+    return step_use(program->groupings, step, i + passes_b).buffer;
+}
+
+bool slab_uses(const TfcProgram *program, const TfcStep *step, int32_t buffer)
+{
+    for (int32_t i = 0, b; (b = slab_buffer_of(program, step, i)) >= 0; i++)
+        if (b == buffer)
+            return true;
+    return false;
 }
 
 void slab_mark_read(const TfcProgram *program, bool *read)

@@ -27,6 +27,8 @@ int64_t slab_plan(SlabItem *items, int32_t n);
 /* The i-th buffer that a step reads or writes; -1: it has fewer. Of a product that reads b's panels
  * in place of b, b is none. */
 int32_t slab_buffer_of(const TfcProgram *program, const TfcStep *step, int32_t i);
+/* Whether the buffer is one of these. */
+bool slab_uses(const TfcProgram *program, const TfcStep *step, int32_t buffer);
 /* Marks the buffers that the steps after the prepared ones use. Kept buffers without a mark need
  * memory only while others are made of them, as panels are (TfcGemmStep.panels). */
 void slab_mark_read(const TfcProgram *program, bool *read);

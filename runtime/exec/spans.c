@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool uses(const TfcProgram *program, const TfcStep *step, int32_t buffer)
-{
-    for (int32_t i = 0, b; (b = slab_buffer_of(program, step, i)) >= 0; i++)
-        if (b == buffer)
-            return true;
-    return false;
-}
-
 static const TfcLoop *loop_around(const TfcProgram *program, int32_t step)
 {
     for (int32_t l = 0; l < program->n_loops; l++)
@@ -38,7 +30,7 @@ ExecSpan exec_tensor_span(const Exec *exec, const char *name)
     for (int32_t t = 0; t < program->n_tensors; t++)
         if (!strcmp(program->tensors[t].name, name))
             for (int32_t s = 0; s < program->n_steps; s++)
-                if (uses(program, &program->steps[s], program->tensors[t].buffer))
+                if (slab_uses(program, &program->steps[s], program->tensors[t].buffer))
                     add_step(program, &span, s);
     return span;
 }
@@ -47,27 +39,16 @@ void exec_set_hook(Exec *exec, const ExecHook *hook) { exec->hook = hook; }
 
 /* ---- steps for outputs ---- */
 
-/* The i-th buffer that a step writes; -1: it writes fewer. */
-static int32_t written_buffer(const TfcStep *step, int32_t i)
-{
-    if (step->kind == TFC_STEP_KERNEL) {
-        const TfcKernelStep *kernel = &step->kernel;
-        return i < kernel->n_results ? kernel->views[kernel->n_views - kernel->n_results + i].buffer
-                                     : -1;
-    }
-    return i                             ? -1
-           : step->kind == TFC_STEP_GEMM ? step->gemm.c.buffer
-           : step->kind == TFC_STEP_PACK ? step->gemm.panels - 1
-                                         : step->copy.to;
-}
-
 /* Whether what the step writes outlives the run, or a later step reads it. */
 static bool is_needed(const TfcProgram *program, const TfcStep *step, const bool *read)
 {
-    for (int32_t i = 0, b; (b = written_buffer(step, i)) >= 0; i++)
-        if (read[b] || program->buffers[b].kind == TFC_BUFFER_TENSOR ||
-            program->buffers[b].kind == TFC_BUFFER_KEPT)
+    StepUse use;
+    for (int32_t i = 0; (use = step_use(program->groupings, step, i)).buffer >= 0; i++) {
+        const TfcBufferKind kind = program->buffers[use.buffer].kind;
+        if (use.writes &&
+            (read[use.buffer] || kind == TFC_BUFFER_TENSOR || kind == TFC_BUFFER_KEPT))
             return true;
+    }
     return false;
 }
 
