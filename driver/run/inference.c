@@ -207,24 +207,17 @@ static bool prepare_programs(Inference *inference)
     return programs->decode_step && (programs->encode || !incremental.encode);
 }
 
+static bool make_member_stepper(const void *context, int32_t i, Stepper *out)
+{
+    const Inference *inference = context, *member = i ? inference->members[i - 1] : inference;
+    return stepper_exec_new(&member->programs, member->store, out);
+}
+
 /* Another stepper of the model or ensemble. False: memory ran out. */
 static bool make_stepper(const void *context, Stepper *out)
 {
     const Inference *inference = context;
-    int32_t n = inference->n_members + 1, made = 0;
-    if (n == 1)
-        return stepper_exec_new(&inference->programs, inference->store, out);
-    Stepper *all = memory_zeroed((size_t)n, sizeof *all);
-    bool ok = true;
-    for (; ok && made < n; made += ok) {
-        const Inference *member = made ? inference->members[made - 1] : inference;
-        ok = stepper_exec_new(&member->programs, member->store, &all[made]);
-    }
-    ok = ok && stepper_mean_new(all, n, out);
-    while (!ok && made--)
-        all[made].free(all[made].self);
-    free(all);
-    return ok;
+    return stepper_mean_of(inference->n_members + 1, make_member_stepper, inference, out);
 }
 
 bool inference_prepare_decode(Inference *inference)

@@ -98,4 +98,9 @@ typedef struct Stepper {
  * memory ran out, and the caller still owns the members. */
 bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out);
 
+/* The stepper of n >= 1 models: of one its own, else their mean. `make` makes that of model i.
+ * False: memory ran out. */
+bool stepper_mean_of(int32_t n, bool (*make)(const void *context, int32_t i, Stepper *out),
+                     const void *context, Stepper *out);
+
 #endif

@@ -223,3 +223,19 @@ bool stepper_mean_new(const Stepper *members, int32_t n, Stepper *out)
                      .calls = members[0].calls};
     return true;
 }
+
+bool stepper_mean_of(int32_t n, bool (*make)(const void *context, int32_t i, Stepper *out),
+                     const void *context, Stepper *out)
+{
+    if (n == 1)
+        return make(context, 0, out);
+    Stepper *all = calloc((size_t)n, sizeof *all);
+    int32_t made = 0;
+    while (all && made < n && make(context, made, &all[made]))
+        made++;
+    const bool ok = made == n && stepper_mean_new(all, n, out);
+    for (int32_t i = 0; !ok && i < made; i++)
+        all[i].free(all[i].self);
+    free(all);
+    return ok;
+}

@@ -7,30 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The stepper of one model. */
-static bool make_stepper(TfcSession *session, const StepperPrograms *programs, Store *store,
-                         Store *params, Stepper *out)
-{
-    return (!programs->encode || session_add(session, store, programs->encode, params)) &&
-           session_add(session, store, programs->decode_step, params) &&
-           stepper_exec_new(programs, store, out);
-}
+/* SessionSteppers: what the steppers of a session's models are made of. */
+typedef struct SessionSteppers {
+    TfcSession *session;
+    const StepperPrograms *programs;
+} SessionSteppers;
 
-/* The mean of all models. */
-static bool make_mean(TfcSession *session, const StepperPrograms *programs, Stepper *out)
+static bool make_stepper(const void *context, int32_t i, Stepper *out)
 {
+    const SessionSteppers *of = context;
+    TfcSession *session = of->session;
     const TfcLoaded *loaded = session->loaded;
-    int32_t n = (int32_t)loaded->n_others + 1, made = 0;
-    Stepper *all = calloc((size_t)n, sizeof *all);
-    for (; all && made < n; made++)
-        if (!make_stepper(session, programs, made ? session->others[made - 1] : session->store,
-                          made ? loaded->others[made - 1] : loaded->store, &all[made]))
-            break;
-    bool ok = all && made == n && stepper_mean_new(all, n, out);
-    for (int32_t i = 0; !ok && i < made; i++)
-        all[i].free(all[i].self);
-    free(all);
-    return ok;
+    Store *store = i ? session->others[i - 1] : session->store,
+          *params = i ? loaded->others[i - 1] : loaded->store;
+    return (!of->programs->encode || session_add(session, store, of->programs->encode, params)) &&
+           session_add(session, store, of->programs->decode_step, params) &&
+           stepper_exec_new(of->programs, store, out);
 }
 
 /* The session's stepper, made at the first call. */
@@ -53,9 +45,8 @@ int session_prepare_decode(TfcSession *session)
     if (encode)
         session->feed =
             loaded_reads_columns(session->loaded) ? columns_feed(encode) : feed_of_source(encode);
-    bool ok = session->loaded->n_others ? make_mean(session, &programs, &session->stepper)
-                                        : make_stepper(session, &programs, session->store,
-                                                       session->loaded->store, &session->stepper);
+    const bool ok = stepper_mean_of((int32_t)session->loaded->n_others + 1, make_stepper,
+                                    &(SessionSteppers){session, &programs}, &session->stepper);
     session->has_stepper = ok;
     return ok ? TFC_OK : tfc_model_no_memory();
 }
