@@ -36,15 +36,8 @@ static Corpus *make_corpus(Job *job, RunFolder *run, const CorpusText *text)
 {
     if (!text->columns[0] && !run_reads_lines(job, run))
         return NULL;
-    CorpusOptions options = {.kind = run->kind,
-                             .keep_all = run->kind != CORPUS_STREAM,
-                             .refuse_long = run->kind != CORPUS_STREAM,
-                             .same_lengths = feed_shares_lengths(&run->inference.feed),
-                             .max_length = inference_max_length(&run->inference),
-                             .columns = run->columns.specs,
-                             .n_columns = run->columns.n};
-    if (run->kind == CORPUS_STREAM && !inference_said_length(&run->inference))
-        options.max_length = EVALUATION_WINDOW;
+    CorpusOptions options = evaluation_options(run);
+    options.keep_all = options.refuse_long = run->kind != CORPUS_STREAM;
     return corpus_encode(&job->diags, run->vocab, &options, text);
 }
 
