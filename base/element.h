@@ -25,6 +25,9 @@ extern const ElementInfo element_infos[ELEMENT_TYPES]; /* (element.c) */
 
 /* Element i of data of a type that programs have, as a number. */
 double element_value(unsigned type, const void *data, int64_t i);
+/* Sets element i, of a type but bf16; a float is rounded. False: the value is no whole number that
+ * the type can hold. */
+bool element_put(unsigned type, void *data, int64_t i, double value);
 /* type: a DType, TfcType or StType. */
 static inline const ElementInfo *element_info(unsigned type) { return &element_infos[type]; }
 

@@ -150,3 +150,12 @@ int64_t peak_resident_bytes(void)
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) ? 0 : (int64_t)usage.ru_maxrss * 1024;
 }
+
+void machine_memory_put(Text *out)
+{
+    text_string(out, "this process has ");
+    text_bytes(out, resident_bytes());
+    text_string(out, ", and ");
+    text_bytes(out, machine_memory_free());
+    text_string(out, " more can be had");
+}

@@ -213,6 +213,14 @@ bool text_ends(const char *text, const char *end)
     return n >= m && !strcmp(text + n - m, end);
 }
 
+const char *text_join(Arena *arena, const char *const *words, size_t n)
+{
+    const char *text = words[0];
+    for (size_t i = 1; i < n; i++)
+        text = arena_printf(arena, "%s, %s", text, words[i]);
+    return text;
+}
+
 const char *text_list(Arena *arena, const int64_t *numbers, int n)
 {
     const char *text = "[";

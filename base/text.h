@@ -88,6 +88,8 @@ const char *text_stand_in(const void *bytes, size_t length);
 
 /* Whether the text ends with `end`. */
 bool text_ends(const char *text, const char *end);
+/* "a, b": n words, at least 1; in the arena. */
+const char *text_join(Arena *arena, const char *const *words, size_t n);
 /* "[2, 3]": n numbers; in the arena. */
 const char *text_list(Arena *arena, const int64_t *numbers, int n);
 

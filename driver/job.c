@@ -48,15 +48,13 @@ bool job_error(Job *job, const char *format, ...)
 
 bool job_no_memory(Job *job)
 {
-    Text has = {0}, free = {0};
-    text_bytes(&has, resident_bytes());
-    text_bytes(&free, machine_memory_free());
+    Text has = {0};
+    machine_memory_put(&has);
     job_error(
         job,
-        "out of memory: this process has %s, and %s more can be had; smaller batches, shorter texts, a smaller "
-        "model or fewer --threads take less",
-        has.data, free.data);
+        "out of memory: %s; smaller batches, shorter texts, a smaller model or fewer --threads "
+        "take less",
+        has.data);
     text_free(&has);
-    text_free(&free);
     return false;
 }

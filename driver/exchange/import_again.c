@@ -104,10 +104,8 @@ static void compare_absent(ImportAgain *a)
 
 static const char *changes_text(const ImportAgain *a)
 {
-    const char *text = a->changes.data[0];
-    for (size_t i = 1; i < a->changes.count; i++)
-        text = arena_printf(a->quiet.arena, "%s, %s", text, a->changes.data[i]);
-    return text_visible_name(a->quiet.arena, text);
+    Arena *arena = a->quiet.arena;
+    return text_visible_name(arena, text_join(arena, a->changes.data, a->changes.count));
 }
 
 /* Whether an earlier tfc imported it, and nobody has compared it since. */

@@ -21,14 +21,6 @@ static bool check_value(Job *job, const DecodeSetting *setting, const JsonValue 
     return false;
 }
 
-static const char *settings_text(Job *job, const TextList *settings)
-{
-    const char *text = settings->data[0];
-    for (size_t i = 1; i < settings->count; i++)
-        text = arena_printf(job->arena, "%s, %s", text, settings->data[i]);
-    return text;
-}
-
 void import_generation(Job *job, const ImportConfig *config, TextList *settings)
 {
     const JsonValue *samples =
@@ -50,5 +42,5 @@ void import_generation(Job *job, const ImportConfig *config, TextList *settings)
     if (settings->count)
         diag_remark(&job->diags, (Loc){0},
                     PUBLISHED_GENERATION ": where no option says, the run generates with %s",
-                    settings_text(job, settings));
+                    text_join(job->arena, settings->data, settings->count));
 }

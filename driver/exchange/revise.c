@@ -137,14 +137,6 @@ const char *revise_const(const Model *model, const char *name)
     return NULL;
 }
 
-static const char *differences_text(const Revise *r, const TextList *differs)
-{
-    const char *text = differs->data[0];
-    for (size_t i = 1; i < differs->count; i++)
-        text = arena_printf(r->job->arena, "%s, %s", text, differs->data[i]);
-    return text;
-}
-
 /* ---- reading ---- */
 
 /* What import said of the files is not said again; errors are. */
@@ -177,7 +169,8 @@ static bool no_place(Revise *r)
     return job_error(r->job,
                      "%s: %s, and no file of a published model of %s has a place for that: -o "
                      "FILE.safetensors writes the params, and -o FILE.onnx the model",
-                     r->run, differences_text(r, &r->differs), r->config.model->type);
+                     r->run, text_join(r->job->arena, r->differs.data, r->differs.count),
+                     r->config.model->type);
 }
 
 /* One comparison; after edits once more. */
@@ -215,7 +208,7 @@ bool revise_published(Job *job, const ReviseOptions *options, Revised *revised)
         ok = compare_part(&r, parts[i], revised, &told);
     if (ok && told.count)
         diag_remark(&job->diags, (Loc){0}, "written otherwise than it was published: %s",
-                    differences_text(&r, &told));
+                    text_join(r.job->arena, told.data, told.count));
     return ok;
 }
 

@@ -34,14 +34,6 @@ StoreTensor grown_before(const GrownRows *grown, const StoreTensor *param, int a
     return before;
 }
 
-static void set_number(StoreTensor *tensor, int64_t i, double number)
-{
-    if (tensor->type == TFC_F64)
-        ((double *)tensor->data)[i] = number;
-    else
-        ((float *)tensor->data)[i] = (float)number;
-}
-
 /* Rows of `inner` elements, of one block: the first of them is element `from` of `before`, and
  * element `to` of the param. */
 typedef struct GrownBlock {
@@ -64,7 +56,8 @@ static void fill_block(const GrownRows *grown, const StoreTensor *before, StoreT
             sum += element_value(before->type, before->data, block.from + id * block.inner + i);
         for (int32_t id = 0; id < grown->now; id++)
             if (grown->was[id] < 0)
-                set_number(param, block.to + id * block.inner + i, sum / grown->before);
+                element_put(param->type, param->data, block.to + id * block.inner + i,
+                            sum / grown->before);
     }
 }
 

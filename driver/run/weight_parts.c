@@ -112,18 +112,9 @@ static void walk_on(Walk *walk)
  * would cut off. Floats are rounded. */
 static bool put_value(StoreTensor *tensor, int64_t i, double value, bool whole)
 {
-    switch (tensor->type) {
-    case TFC_F64: ((double *)tensor->data)[i] = value; return true;
-    case TFC_I32:
-        if (!(value >= INT32_MIN && value <= INT32_MAX) || value != trunc(value))
-            return false;
-        ((int32_t *)tensor->data)[i] = (int32_t)value;
-        return true;
-    case TFC_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; return true;
-    default:
-        ((float *)tensor->data)[i] = (float)value;
-        return !whole || (double)(float)value == value;
-    }
+    const bool is_f32 = tensor->type == TFC_F32;
+    return element_put(tensor->type, tensor->data, i, value) &&
+           (!whole || !is_f32 || (double)(float)value == value);
 }
 
 enum { TILE = 16 }; /* floats of a line of the cache */

@@ -127,20 +127,6 @@ static int64_t logical_count(const PackedPlace *p)
 
 /* ---- inputs ---- */
 
-static bool put_value(TfcType type, void *data, int64_t i, double value)
-{
-    switch (type) {
-    case TFC_F64: ((double *)data)[i] = value; return true;
-    case TFC_I32:
-        if (!(value >= INT32_MIN && value <= INT32_MAX) || value != trunc(value))
-            return false;
-        ((int32_t *)data)[i] = (int32_t)value;
-        return true;
-    case TFC_BOOL: ((uint8_t *)data)[i] = value != 0; return true;
-    default: ((float *)data)[i] = (float)value; return true;
-    }
-}
-
 bool tensor_is_packed(const StTensor *tensor, const TfcShape *shape)
 {
     return tensor->rank == shape->rank - 1;
@@ -176,7 +162,7 @@ static bool pack_value(const Packing *p, int64_t from, int64_t to, const int64_t
     Job *job = p->binding->job;
     double value = st_value(p->tensor, from);
     const char *path = binding_path(p->binding), *name = p->port->name;
-    if (!put_value(p->port->type, p->data, to, value))
+    if (!element_put(p->port->type, p->data, to, value))
         return job_error(job, "%s: '%s' %s is %.17g, which is no whole number of 32 bits", path,
                          name, text_list(job->arena, index, rank), value);
     char text[ID_RANGE_TEXT];

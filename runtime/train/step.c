@@ -11,16 +11,14 @@
 
 bool trainer_out_of_memory(Trainer *t)
 {
-    Text has = {0}, free = {0};
-    text_bytes(&has, resident_bytes());
-    text_bytes(&free, machine_memory_free());
+    Text has = {0};
+    machine_memory_put(&has);
     diag_error(
         t->diags, (Loc){0},
-        "out of memory: this process has %s, and %s more can be had; smaller --batch-tokens, --memory SIZE (which "
-        "recomputes values) or --shards N take less",
-        has.data, free.data);
+        "out of memory: %s; smaller --batch-tokens, --memory SIZE (which recomputes values) or "
+        "--shards N take less",
+        has.data);
     text_free(&has);
-    text_free(&free);
     return false;
 }
 

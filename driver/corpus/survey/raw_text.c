@@ -80,22 +80,13 @@ static bool open_side(RawText *raw, int k, const TextList *paths, const TextFile
     return true;
 }
 
-/* The names of all paths, separated by commas. */
-static const char *join_names(Arena *arena, const char *const *paths, size_t n)
-{
-    const char *names = paths[0];
-    for (size_t i = 1; i < n; i++)
-        names = arena_printf(arena, "%s, %s", names, paths[i]);
-    return names;
-}
-
 /* What was read already, as one file. */
 static void open_read(RawText *raw, const SurveyText *text)
 {
     const TextList *paths = &text->files.data;
     const char **names = ARENA_ARRAY(raw->job->arena, const char *, 1);
     raw->n = 1;
-    names[0] = join_names(raw->job->arena, paths->data, paths->count);
+    names[0] = text_join(raw->job->arena, paths->data, paths->count);
     begin_side(raw, &raw->files[0], names, 1);
     raw->files[0].numbers[0] = text->numbers;
     open_rows(raw, text->pairs, &raw->files[0].files[0]);
@@ -122,7 +113,7 @@ bool raw_open(Job *job, const SurveyText *text, const SurveyOptions *o, RawText 
 
 const char *raw_names(const RawText *raw, int k)
 {
-    return join_names(raw->job->arena, raw->files[k].names, raw->n);
+    return text_join(raw->job->arena, raw->files[k].names, raw->n);
 }
 
 bool raw_rewind(RawText *raw)
