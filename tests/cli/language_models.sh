@@ -106,6 +106,16 @@ all=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 --t
 [ "$(echo "$all" | sed 's/.*"ids": \[\([^]]*\)\].*/\1/' | wc -w)" = 30 ] || fail "stop=none: $all"
 first=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 --stop "29 t1")
 [ "$first" = "t5 t9 t12 t5 t15 t" ] || fail "--stop: $first"
+# A stop deep in a long text, of a part of a token or of several: the text ends where it first is.
+long=$("$tfc" generate llama --prompt "t5 t9" --seed 3 --tokens 300 --token stop=none)
+for at in 150 500 900; do
+    for n in 4 5 14; do
+        stop=$(printf '%s' "$long" | cut -c $at-$((at + n - 1)))
+        want=$(TEXT=$long STOP=$stop awk 'BEGIN { t = ENVIRON["TEXT"]; printf("%s", substr(t, 1, 4 + index(substr(t, 6), ENVIRON["STOP"]))) }')
+        got=$("$tfc" generate llama --prompt "t5 t9" --seed 3 --tokens 300 --token stop=none --stop "$stop")
+        [ "$got" = "$want" ] || fail "--stop '$stop' at $at: '$got', not '$want'"
+    done
+done
 refuses 1 "no token 'none such'; #N names one by its number" "$tfc" generate llama --token 'stop=none such'
 
 # A special token that a text names is one, or is text.

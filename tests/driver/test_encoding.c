@@ -1,4 +1,5 @@
-/* What is wrong with the characters of a line: where each fault is, and which forms letters have. */
+/* What is wrong with the characters of a line: where each fault is, and which forms letters
+ * have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,10 +27,10 @@ static void test_faults(void **state)
         {"A dog.\twalks", {-1, -1, -1, -1, -1}},
         {"Grüße: „groß“, «là », 5 €", {-1, -1, -1, -1, -1}},
         {"a\xff z", {1, -1, -1, -1, -1}},
-        {"caf\xe9", {3, -1, -1, -1, -1}},      /* Latin-1 */
-        {"fÃ¼r", {-1, 1, -1, -1, -1}},         /* für */
-        {"itâ€™s", {-1, 2, -1, -1, -1}},       /* it’s */
-        {"Ã–sterreich", {-1, 0, -1, -1, -1}},  /* Österreich */
+        {"caf\xe9", {3, -1, -1, -1, -1}},     /* Latin-1 */
+        {"fÃ¼r", {-1, 1, -1, -1, -1}},        /* für */
+        {"itâ€™s", {-1, 2, -1, -1, -1}},      /* it’s */
+        {"Ã–sterreich", {-1, 0, -1, -1, -1}}, /* Österreich */
         {"a\xef\xbf\xbd", {-1, -1, 1, -1, -1}},
         {"a\x01"
          "b",
@@ -66,13 +67,10 @@ static void test_forms(void **state)
         int decomposed;
         bool composed;
     } rows[] = {
-        {"plain", -1, false},
-        {"für", -1, true},
-        {"fu\xcc\x88r", 1, false},          /* u and a diaeresis */
-        {"é e\xcc\x81", 3, true},
-        {"x\xcc\x81", -1, false},           /* no letter of Unicode is both */
-        {"2 × 3 ÷ 4", -1, false},
-        {"Ł \xe1\xba\xbf", -1, true},
+        {"plain", -1, false},      {"für", -1, true},
+        {"fu\xcc\x88r", 1, false},                           /* u and a diaeresis */
+        {"é e\xcc\x81", 3, true},  {"x\xcc\x81", -1, false}, /* no letter of Unicode is both */
+        {"2 × 3 ÷ 4", -1, false},  {"Ł \xe1\xba\xbf", -1, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const Line line = {rows[i].line, strlen(rows[i].line)};

@@ -57,7 +57,8 @@ static void test_fields(void **state)
 static void test_wrong_names(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"source", "source=", "sources=1", "sourc=1", "=1", "label=2"};
+    static const char *const wrong[] = {"source",  "source=", "sources=1",
+                                        "sourc=1", "=1",      "label=2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Arena *arena = arena_new();
         Job job = {.arena = arena};

@@ -61,8 +61,10 @@ static void test_comparing(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(import_json_is_same(&job, value_of(rows[i].a), value_of(rows[i].b)),
                          rows[i].same);
-    assert_true(import_json_is_one_of(&job, value_of("\"silu\""), value_of("[\"gelu\", \"silu\"]")));
-    assert_false(import_json_is_one_of(&job, value_of("\"relu\""), value_of("[\"gelu\", \"silu\"]")));
+    assert_true(
+        import_json_is_one_of(&job, value_of("\"silu\""), value_of("[\"gelu\", \"silu\"]")));
+    assert_false(
+        import_json_is_one_of(&job, value_of("\"relu\""), value_of("[\"gelu\", \"silu\"]")));
     assert_true(import_json_is_one_of(&job, value_of("2.0"), value_of("2")));
     assert_string_equal(import_json_text(&job, value_of("[null, true, 1.5, \"x\", {\"a\": 1}]")),
                         "null, true, 1.5, \"x\", …");
@@ -72,15 +74,16 @@ static void test_comparing(void **state)
 static void test_members(void **state)
 {
     (void)state;
-    const JsonValue *object = value_of("{\"t\": \"x\", \"f\": false, \"n\": 2, \"z\": null}"), *found;
+    const JsonValue *object = value_of("{\"t\": \"x\", \"f\": false, \"n\": 2, \"z\": null}"),
+                    *found;
     static const struct {
         const char *key;
         JsonWant want;
         bool ok, there;
     } rows[] = {
-        {"t", IS_TEXT, true, true},   {"f", IS_FLAG, true, true},    {"n", IS_NUMBER, true, true},
-        {"z", IS_TEXT, true, false},  {"gone", IS_FLAG, true, false}, {"t", IS_NUMBER, false, true},
-        {"f", IS_TEXT, false, true},  {"n", IS_FLAG, false, true},
+        {"t", IS_TEXT, true, true},  {"f", IS_FLAG, true, true},     {"n", IS_NUMBER, true, true},
+        {"z", IS_TEXT, true, false}, {"gone", IS_FLAG, true, false}, {"t", IS_NUMBER, false, true},
+        {"f", IS_TEXT, false, true}, {"n", IS_FLAG, false, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(

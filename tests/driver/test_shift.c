@@ -73,7 +73,8 @@ static ShiftVerdict judge(int n, int by, bool with_names)
         for (int k = 0; k < 2; k++) {
             const int line = i + k * by;
             memset(text, "xy"[k], sizeof text);
-            snprintf(text + lengths[line], 40, with_names ? " Word%d" : " %c", with_names ? line : 'x');
+            snprintf(text + lengths[line], 40, with_names ? " Word%d" : " %c",
+                     with_names ? line : 'x');
             digest_text(&pair[k], text);
         }
         assert_int_equal(shift_add(&shift, pair), i == 500);
@@ -102,8 +103,9 @@ static void test_shifted_pairs(void **state)
  * target is a source. */
 static void make_text(char *text, size_t room, int language, uint64_t *state)
 {
-    static const char *const syllables[2][8] = {{"der ", "ein", "lich ", "sch", "ung ", "kei", "zu ", "ver"},
-                                                {"the ", "ing ", "ough", "ed ", "wh", "ly ", "tion ", "of "}};
+    static const char *const syllables[2][8] = {
+        {"der ", "ein", "lich ", "sch", "ung ", "kei", "zu ", "ver"},
+        {"the ", "ing ", "ough", "ed ", "wh", "ly ", "tion ", "of "}};
     *text = 0;
     for (int i = 0; i < 30; i++)
         strncat(text, syllables[language][draws_below(state, 8)], room - strlen(text) - 1);
