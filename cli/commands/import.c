@@ -6,7 +6,7 @@ typedef struct Import {
     Common common;
     const char *out, *config;
     TextList tokens;
-    bool copy;
+    bool copy, pairs;
 } Import;
 
 static int run_import(Job *job, void *record, const Arguments *arguments)
@@ -18,6 +18,7 @@ static int run_import(Job *job, void *record, const Arguments *arguments)
                              .config = o->config,
                              .run = o->out,
                              .tokens = o->tokens,
+                             .pairs = o->pairs,
                              .copy = o->copy};
     vec_push(job->arena, options.command, "tfc");
     for (int i = 0; i < arguments->argc; i++)
@@ -29,6 +30,8 @@ static const Option options[] = {
     {"-o", "RUN", FIELD(Import, out), 0, NULL, "folder to make"},
     {"copy", NULL, FIELD(Import, copy), 0, NULL,
      "copy the weights into RUN (RUN has a link to them; Marian's are always converted)"},
+    {"pairs", NULL, FIELD(Import, pairs), 0, NULL,
+     "of a classifier or reranker: it reads two texts together (what a folder's config.json says)"},
     {"config", "PATH", FIELD(Import, config), 0, NULL,
      "for a file of weights: the folder with its config.json and tokenizer, or a config.json with\n"
      "the tokenizer beside it (the file's own folder, or what a GGUF says)"},

@@ -190,6 +190,18 @@ static bool make_run(Import *m)
     return ok;
 }
 
+/* A head with one label is a reranker's, too, which reads pairs: not all their folders say so. */
+static void tell_one_text(Import *m)
+{
+    const JsonValue *problem = json_member(m->config.json, "problem_type");
+    if (m->config.model->gives == GIVES_SCORE && !m->config.model->pairs &&
+        (!problem || problem->kind == JV_NULL))
+        diag_note(
+            &m->job->diags, (Loc){.source = m->config.source},
+            "a record is one text: tfc import --pairs is for a model that reads two together, "
+            "such as a reranker");
+}
+
 static bool import_published(Import *m)
 {
     const ImportWeights weights = weights_of(m);
@@ -199,12 +211,13 @@ static bool import_published(Import *m)
         m->described = file_in(m->job->arena, m->folder, "config.json");
     bool ok = import_weights_names(&weights, &tensors) &&
               import_config_read_file(m->job, reach, m->described, m->folder, m->shown, &tensors,
-                                      &m->config) &&
+                                      m->options->pairs, &m->config) &&
               import_weights_check(&weights) && read_vocabulary(m);
     NewFolder run;
     ImportOptions options = *m->options;
     if (!ok || !new_folder_begin(m->job, options.run, &run))
         return false;
+    tell_one_text(m);
     options.run = run.made;
     m->options = &options;
     return new_folder_end(&run, write_model(m) && make_run(m));

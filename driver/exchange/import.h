@@ -14,6 +14,7 @@ typedef struct ImportOptions {
     const char *config;
     const char *run;  /* to be made; must not exist */
     TextList tokens;  /* rules (token_rules.h) in place of the folder's */
+    bool pairs;       /* a classifier of texts reads pairs, whatever its files say */
     bool copy;        /* the weights are copied; else the run links to them */
     TextList command; /* as typed, for run.json */
 } ImportOptions;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "driver/exchange/import_json.h"
 #include "driver/exchange/import_labels.h"
+#include "driver/exchange/import_pairs.h"
 #include "driver/exchange/import_sentences.h"
 #include "driver/formats/folder_files.h"
 #include "driver/formats/formats.h"
@@ -121,7 +122,7 @@ TextList import_config_tensors(Arena *arena, const Model *model)
 bool import_config_read(Job *job, const char *folder, const TextList *tensors, ImportConfig *config)
 {
     const char *path = file_in(job->arena, folder, PUBLISHED_CONFIG);
-    return import_config_read_file(job, job_reach(job, folder), path, folder, NULL, tensors,
+    return import_config_read_file(job, job_reach(job, folder), path, folder, NULL, tensors, false,
                                    config);
 }
 
@@ -136,7 +137,8 @@ static const char *no_config(Job *job, const char *folder)
 }
 
 bool import_config_read_file(Job *job, FileReach reach, const char *path, const char *folder,
-                             const char *shown, const TextList *tensors, ImportConfig *config)
+                             const char *shown, const TextList *tensors, bool pairs,
+                             ImportConfig *config)
 {
     const char *problem = NULL;
     *config = (ImportConfig){0};
@@ -154,6 +156,8 @@ bool import_config_read_file(Job *job, FileReach reach, const char *path, const 
     if (shown)
         config->source =
             diag_source(job->arena, shown, config->source->text, config->source->length);
+    if (pairs)
+        config->source = import_pairs_say(job, config->source);
     config->json = import_json_value(job->arena, config->source, &problem);
     if (!config->json)
         return import_config_refuse(job, config, problem ? problem : "out of memory");
@@ -165,12 +169,14 @@ bool import_config_read_file(Job *job, FileReach reach, const char *path, const 
     const char *name;
     if (!class_name(job, config->source, config->json, &name))
         return false;
+    pairs = pairs || import_pairs_are(job, folder, config->json);
     config->model =
         import_model(job, &(ImportSought){.type = type,
                                           .class_name = name,
                                           .tensors = &config->tensors,
-                                          .vectors = import_sentences_is(job, folder),
-                                          .one_label = import_labels_one(config->json)});
+                                          .vectors = !pairs && import_sentences_is(job, folder),
+                                          .one_label = import_labels_one(config->json),
+                                          .pairs = pairs});
     if (!config->model)
         return false;
     bool ok = import_config_check(job, config);

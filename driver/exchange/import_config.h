@@ -25,9 +25,11 @@ typedef struct ImportConfig {
 bool import_config_read(Job *job, const char *folder, const TextList *tensors,
                         ImportConfig *config);
 /* The same of a file of any name within reach, whose tokenizer is in the folder. `shown`: what
- * errors call the file, where it was made of another one; NULL: its path. */
+ * errors call the file, where it was made of another one; NULL: its path. `pairs`: the model reads
+ * pairs of texts, whatever the files say; config->source then says it. */
 bool import_config_read_file(Job *job, FileReach reach, const char *path, const char *folder,
-                             const char *shown, const TextList *tensors, ImportConfig *config);
+                             const char *shown, const TextList *tensors, bool pairs,
+                             ImportConfig *config);
 struct Model; /* frontend.h */
 /* The names of the model's published tensors, as import_config_read takes them. */
 TextList import_config_tensors(Arena *arena, const struct Model *model);

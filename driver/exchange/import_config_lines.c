@@ -2,6 +2,7 @@
 #include "driver/exchange/import_config.h"
 #include "driver/exchange/import_json.h"
 #include "driver/exchange/import_labels.h"
+#include "driver/exchange/import_pairs.h"
 #include "driver/exchange/import_sentences.h"
 #include "runtime/data/token_rules.h"
 
@@ -154,7 +155,12 @@ bool import_config_model(Job *job, const char *folder, const ImportConfig *confi
     for (const ImportRow *row = config->model->rows; row->key; row++)
         if (row->kind == IMPORT_ACTIVATION)
             ok = put_activation(job, config, row, out) && ok;
-    return ok && (!import_sentences_is(job, folder) || import_sentences_model(job, folder, out));
+    if (config->model->pairs)
+        return ok &&
+               import_pairs_model(
+                   job, &(PairsFolder){folder, config->source, config->json, config->model}, out);
+    return ok && (config->model->gives != GIVES_VECTORS || !import_sentences_is(job, folder) ||
+                  import_sentences_model(job, folder, out));
 }
 
 bool import_config_has_token(const Vocabulary *vocab, int64_t id)

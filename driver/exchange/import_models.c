@@ -5,46 +5,51 @@
 
 #define ROWS(name) import_rows_##name
 #define OF_TEXTS "ForSequenceClassification"
-#define CLASSES(type, name)                                                              \
-    {type, {"text_scores.tfg"}, ROWS(name##_scores), NULL, GIVES_SCORE, OF_TEXTS},       \
-        {type, {"text_classes.tfg"}, ROWS(name##_classes), NULL, GIVES_OTHER, OF_TEXTS}, \
-        {type, {"text_tags.tfg"}, ROWS(name##_tags), NULL, GIVES_OTHER, "ForTokenClassification"}
+#define CLASSES(type, name)                                                                         \
+    {type, {"text_scores.tfg"}, ROWS(name##_scores), NULL, GIVES_SCORE, OF_TEXTS, false},           \
+        {type, {"text_classes.tfg"}, ROWS(name##_classes), NULL, GIVES_OTHER, OF_TEXTS, false},     \
+        {type, {"pair_scores.tfg"}, ROWS(name##_pair_scores), NULL, GIVES_SCORE, OF_TEXTS, true},   \
+        {type, {"pair_classes.tfg"}, ROWS(name##_pair_classes), NULL, GIVES_OTHER, OF_TEXTS, true}, \
+    {                                                                                               \
+        type, {"text_tags.tfg"}, ROWS(name##_tags), NULL, GIVES_OTHER, "ForTokenClassification",    \
+            false                                                                                   \
+    }
 static const ImportModel models[] = {
     /* clang-format off */
-    {"marian",      {"marian.tfg"},             ROWS(marian),             NULL,                   GIVES_OTHER, NULL},
-    {"bart",        {"bart.tfg", "marian.tfg"}, ROWS(bart),               NULL,                   GIVES_OTHER, NULL},
-    {"mbart",       {"mbart.tfg", "m2m_100.tfg"}, ROWS(mbart),            NULL,                   GIVES_OTHER, NULL},
-    {"m2m_100",     {"m2m_100.tfg"},            ROWS(m2m_100),            NULL,                   GIVES_OTHER, NULL},
-    {"t5",          {"t5.tfg"},                 ROWS(t5),                 NULL,                   GIVES_OTHER, NULL},
-    {"mt5",         {"t5.tfg"},                 ROWS(mt5),                NULL,                   GIVES_OTHER, NULL},
-    {"gpt2",        {"gpt2.tfg", "gpt.tfg"},    ROWS(gpt2),               NULL,                   GIVES_OTHER, NULL},
-    {"llama",       {"llama.tfg"},              ROWS(llama),              NULL,                   GIVES_OTHER, NULL},
-    {"mistral",     {"llama.tfg"},              ROWS(mistral),            NULL,                   GIVES_OTHER, NULL},
-    {"qwen2",       {"llama.tfg"},              ROWS(qwen2),              NULL,                   GIVES_OTHER, NULL},
-    {"qwen3",       {"llama.tfg"},              ROWS(qwen3),              NULL,                   GIVES_OTHER, NULL},
-    {"smollm3",     {"llama.tfg"},              ROWS(smollm3),            NULL,                   GIVES_OTHER, NULL},
-    {"phi3",        {"llama.tfg"},              ROWS(phi3),               NULL,                   GIVES_OTHER, NULL},
-    {"olmo2",       {"llama.tfg"},              ROWS(olmo2),              NULL,                   GIVES_OTHER, NULL},
-    {"gemma",       {"llama.tfg"},              ROWS(gemma),              NULL,                   GIVES_OTHER, NULL},
-    {"gemma2",      {"llama.tfg"},              ROWS(gemma2),             NULL,                   GIVES_OTHER, NULL},
-    {"gemma3_text", {"llama.tfg"},              ROWS(gemma3),             NULL,                   GIVES_OTHER, NULL},
+    {"marian",      {"marian.tfg"},             ROWS(marian),             NULL,                   GIVES_OTHER, NULL, false},
+    {"bart",        {"bart.tfg", "marian.tfg"}, ROWS(bart),               NULL,                   GIVES_OTHER, NULL, false},
+    {"mbart",       {"mbart.tfg", "m2m_100.tfg"}, ROWS(mbart),            NULL,                   GIVES_OTHER, NULL, false},
+    {"m2m_100",     {"m2m_100.tfg"},            ROWS(m2m_100),            NULL,                   GIVES_OTHER, NULL, false},
+    {"t5",          {"t5.tfg"},                 ROWS(t5),                 NULL,                   GIVES_OTHER, NULL, false},
+    {"mt5",         {"t5.tfg"},                 ROWS(mt5),                NULL,                   GIVES_OTHER, NULL, false},
+    {"gpt2",        {"gpt2.tfg", "gpt.tfg"},    ROWS(gpt2),               NULL,                   GIVES_OTHER, NULL, false},
+    {"llama",       {"llama.tfg"},              ROWS(llama),              NULL,                   GIVES_OTHER, NULL, false},
+    {"mistral",     {"llama.tfg"},              ROWS(mistral),            NULL,                   GIVES_OTHER, NULL, false},
+    {"qwen2",       {"llama.tfg"},              ROWS(qwen2),              NULL,                   GIVES_OTHER, NULL, false},
+    {"qwen3",       {"llama.tfg"},              ROWS(qwen3),              NULL,                   GIVES_OTHER, NULL, false},
+    {"smollm3",     {"llama.tfg"},              ROWS(smollm3),            NULL,                   GIVES_OTHER, NULL, false},
+    {"phi3",        {"llama.tfg"},              ROWS(phi3),               NULL,                   GIVES_OTHER, NULL, false},
+    {"olmo2",       {"llama.tfg"},              ROWS(olmo2),              NULL,                   GIVES_OTHER, NULL, false},
+    {"gemma",       {"llama.tfg"},              ROWS(gemma),              NULL,                   GIVES_OTHER, NULL, false},
+    {"gemma2",      {"llama.tfg"},              ROWS(gemma2),             NULL,                   GIVES_OTHER, NULL, false},
+    {"gemma3_text", {"llama.tfg"},              ROWS(gemma3),             NULL,                   GIVES_OTHER, NULL, false},
     CLASSES("bert", bert),
-    {"bert",        {"bert.tfg"},               ROWS(bert),               "cls.predictions.bias", GIVES_OTHER, NULL},
-    {"bert",        {"sentences.tfg"},          ROWS(bert_vectors),       NULL,                   GIVES_VECTORS, NULL},
+    {"bert",        {"bert.tfg"},               ROWS(bert),               "cls.predictions.bias", GIVES_OTHER, NULL, false},
+    {"bert",        {"sentences.tfg"},          ROWS(bert_vectors),       NULL,                   GIVES_VECTORS, NULL, false},
     CLASSES("roberta", roberta),
-    {"roberta",     {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         GIVES_OTHER, NULL},
-    {"roberta",     {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   GIVES_VECTORS, NULL},
+    {"roberta",     {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         GIVES_OTHER, NULL, false},
+    {"roberta",     {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   GIVES_VECTORS, NULL, false},
     CLASSES("xlm-roberta", roberta),
-    {"xlm-roberta", {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         GIVES_OTHER, NULL},
-    {"xlm-roberta", {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   GIVES_VECTORS, NULL},
+    {"xlm-roberta", {"bert.tfg"},               ROWS(roberta),            "lm_head.bias",         GIVES_OTHER, NULL, false},
+    {"xlm-roberta", {"sentences.tfg"},          ROWS(roberta_vectors),    NULL,                   GIVES_VECTORS, NULL, false},
     CLASSES("distilbert", distilbert),
-    {"distilbert",  {"bert.tfg"},               ROWS(distilbert),         "vocab_projector.bias", GIVES_OTHER, NULL},
-    {"distilbert",  {"sentences.tfg"},          ROWS(distilbert_vectors), NULL,                   GIVES_VECTORS, NULL},
+    {"distilbert",  {"bert.tfg"},               ROWS(distilbert),         "vocab_projector.bias", GIVES_OTHER, NULL, false},
+    {"distilbert",  {"sentences.tfg"},          ROWS(distilbert_vectors), NULL,                   GIVES_VECTORS, NULL, false},
     CLASSES("albert", albert),
-    {"albert",      {"bert.tfg"},               ROWS(albert),             "predictions.bias",     GIVES_OTHER, NULL},
-    {"albert",      {"sentences.tfg"},          ROWS(albert_vectors),     NULL,                   GIVES_VECTORS, NULL},
-    {"modernbert",  {"modernbert.tfg"},         ROWS(modernbert),         "decoder.bias",         GIVES_OTHER, NULL},
-    {"modernbert",  {"modern_sentences.tfg", "sentences.tfg"}, ROWS(modernbert_vectors), NULL,    GIVES_VECTORS, NULL},
+    {"albert",      {"bert.tfg"},               ROWS(albert),             "predictions.bias",     GIVES_OTHER, NULL, false},
+    {"albert",      {"sentences.tfg"},          ROWS(albert_vectors),     NULL,                   GIVES_VECTORS, NULL, false},
+    {"modernbert",  {"modernbert.tfg"},         ROWS(modernbert),         "decoder.bias",         GIVES_OTHER, NULL, false},
+    {"modernbert",  {"modern_sentences.tfg", "sentences.tfg"}, ROWS(modernbert_vectors), NULL,    GIVES_VECTORS, NULL, false},
     /* clang-format on */
 };
 enum { N_MODELS = sizeof models / sizeof models[0] };
@@ -80,7 +85,8 @@ static void put_known(bool vectors, Text *known)
 static bool is_of(const ImportModel *model, const ImportSought *sought)
 {
     const char *class_name = sought->class_name ? sought->class_name : "";
-    return (!model->ending || text_ends(class_name, model->ending)) &&
+    return (!model->ending ||
+            (text_ends(class_name, model->ending) && model->pairs == sought->pairs)) &&
            (model->gives != GIVES_SCORE || sought->one_label) && has_head(model, sought->tensors);
 }
 
@@ -120,10 +126,24 @@ static const ImportModel *refuse_head(Job *job, const ImportSought *sought)
     return NULL;
 }
 
+static const ImportModel *refuse_pairs(Job *job, const ImportSought *sought)
+{
+    job_error(job,
+              "%s%s reads no pairs of texts: classes that end in " OF_TEXTS
+              " do, of bert, roberta, xlm-roberta, distilbert and albert",
+              sought->type,
+              sought->class_name ? arena_printf(job->arena, " (%s)",
+                                                text_visible_name(job->arena, sought->class_name))
+                                 : "");
+    return NULL;
+}
+
 const ImportModel *import_model(Job *job, const ImportSought *sought)
 {
     const char *type = sought->type;
     const ImportModel *model = find_model(sought);
+    if (model && sought->pairs && !model->pairs)
+        return refuse_pairs(job, sought);
     if (model)
         return has_other_head(model, sought) ? refuse_head(job, sought) : model;
     Text known = {0};

@@ -60,6 +60,7 @@ typedef enum ImportGives { GIVES_OTHER, GIVES_VECTORS, GIVES_SCORE } ImportGives
  *   head      a tensor that only weights of this head have; NULL: any weights
  *   gives     vectors of texts (import_sentences.h); a number for a text, by a head with one label;
  *             or what its other outputs are
+ *   pairs     it reads two texts together (import_pairs.h)
  *   ending    how the name of its class ends (`architectures`), where others of the type have the
  *             same tensors; NULL: whatever the class */
 typedef struct ImportModel {
@@ -69,6 +70,7 @@ typedef struct ImportModel {
     const char *head;
     ImportGives gives;
     const char *ending;
+    bool pairs;
 } ImportModel;
 const ImportModel *import_model_at(int i); /* of all, from 0 on; NULL: there are no more */
 
@@ -77,11 +79,12 @@ const ImportModel *import_model_at(int i); /* of all, from 0 on; NULL: there are
  *   class_name   the first of `architectures`; NULL: it is not said
  *   tensors      the names of the weights
  *   vectors      it makes vectors of texts
- *   one_label    its head has one label (import_labels.h) */
+ *   one_label    its head has one label (import_labels.h)
+ *   pairs        it reads two texts together */
 typedef struct ImportSought {
     const char *type, *class_name;
     const TextList *tensors;
-    bool vectors, one_label;
+    bool vectors, one_label, pairs;
 } ImportSought;
 /* The first model of the type and class whose head is among the tensors, or which needs none;
  * `vectors`: the first that makes vectors. NULL after an error, which lists the known types. */

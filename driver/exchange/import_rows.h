@@ -41,6 +41,10 @@ extern const ImportRow import_rows_bert_scores[], import_rows_roberta_scores[],
     import_rows_distilbert_scores[], import_rows_albert_scores[];
 extern const ImportRow import_rows_bert_classes[], import_rows_roberta_classes[],
     import_rows_distilbert_classes[], import_rows_albert_classes[];
+extern const ImportRow import_rows_bert_pair_scores[], import_rows_roberta_pair_scores[],
+    import_rows_distilbert_pair_scores[], import_rows_albert_pair_scores[];
+extern const ImportRow import_rows_bert_pair_classes[], import_rows_roberta_pair_classes[],
+    import_rows_distilbert_pair_classes[], import_rows_albert_pair_classes[];
 extern const ImportRow import_rows_bert_tags[], import_rows_roberta_tags[],
     import_rows_distilbert_tags[], import_rows_albert_tags[];
 extern const ImportRow import_rows_modernbert[], import_rows_modernbert_vectors[];

@@ -96,21 +96,37 @@ const ImportRow import_rows_albert_vectors[] = {ALBERT, IGNORE("predictions.**")
     KEY("id2label", "null"), KEY("num_labels", "null"),                          \
         MUST("problem_type", "[null, \"regression\", " INDEPENDENT "]", "null"), \
         FLAG("problem_type", "probable", INDEPENDENT, NULL)
+/* What a cross-encoder's score or classes become is said elsewhere (import_pairs.h). */
+#define PAIR_KEYS                                                                                 \
+    KEY("num_labels", "null"), KEY("problem_type", "null"), KEY("sentence_transformers", "null"), \
+        KEY("sbert_ce_default_activation_function", "null")
+#define PAIR_SCORES KEY("id2label", "null"), PAIR_KEYS
+#define PAIR_CLASSES LABELS("classes"), PAIR_KEYS
 #define BERT_HEAD CONST("classifier_dropout", "p_head", "=hidden_dropout_prob")
 #define ROBERTA_HEAD FIXED("head", "\"roberta\""), BERT_HEAD
 #define DISTILBERT_HEAD CONST("seq_classif_dropout", "p_head", "0.2")
 #define ALBERT_HEAD CONST("classifier_dropout_prob", "p_head", "0.1")
 const ImportRow import_rows_bert_scores[] = {BERT, BERT_HEAD, TEXT_SCORES, END};
 const ImportRow import_rows_bert_classes[] = {BERT, BERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_bert_pair_scores[] = {BERT, BERT_HEAD, PAIR_SCORES, END};
+const ImportRow import_rows_bert_pair_classes[] = {BERT, BERT_HEAD, PAIR_CLASSES, END};
 const ImportRow import_rows_bert_tags[] = {BERT, BERT_HEAD, TAGS, END};
 const ImportRow import_rows_roberta_scores[] = {ROBERTA, ROBERTA_HEAD, TEXT_SCORES, END};
 const ImportRow import_rows_roberta_classes[] = {ROBERTA, ROBERTA_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_roberta_pair_scores[] = {ROBERTA, ROBERTA_HEAD, PAIR_SCORES, END};
+const ImportRow import_rows_roberta_pair_classes[] = {ROBERTA, ROBERTA_HEAD, PAIR_CLASSES, END};
 const ImportRow import_rows_roberta_tags[] = {ROBERTA, BERT_HEAD, TAGS, END};
 const ImportRow import_rows_distilbert_scores[] = {DISTILBERT, DISTILBERT_HEAD, TEXT_SCORES, END};
 const ImportRow import_rows_distilbert_classes[] = {DISTILBERT, DISTILBERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_distilbert_pair_scores[] = {DISTILBERT, DISTILBERT_HEAD, PAIR_SCORES,
+                                                        END};
+const ImportRow import_rows_distilbert_pair_classes[] = {DISTILBERT, DISTILBERT_HEAD, PAIR_CLASSES,
+                                                         END};
 const ImportRow import_rows_distilbert_tags[] = {DISTILBERT, TAGS, END};
 const ImportRow import_rows_albert_scores[] = {ALBERT, ALBERT_HEAD, TEXT_SCORES, END};
 const ImportRow import_rows_albert_classes[] = {ALBERT, ALBERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_albert_pair_scores[] = {ALBERT, ALBERT_HEAD, PAIR_SCORES, END};
+const ImportRow import_rows_albert_pair_classes[] = {ALBERT, ALBERT_HEAD, PAIR_CLASSES, END};
 const ImportRow import_rows_albert_tags[] = {ALBERT, ALBERT_HEAD, TAGS, END};
 
 const ImportRow import_rows_modernbert[] = {

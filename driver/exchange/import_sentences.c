@@ -126,10 +126,8 @@ static bool read_modules(Job *job, const char *folder, const JsonValue *modules,
                   job_error(job, "%s/%s: there is no module Pooling", folder, modules_file));
 }
 
-/* The longest text, in tokens, by the key of a file; *found: it says so. The tokenizer's is a float
- * where there is no limit. */
-static bool read_longest(Job *job, const char *folder, const char *file, const char *key,
-                         bool *found, Text *out)
+bool import_sentences_longest(Job *job, const char *folder, const char *file, const char *key,
+                              bool *found, Text *out)
 {
     const JsonValue *json;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))
@@ -164,14 +162,14 @@ static bool read_texts(Job *job, const char *folder, Text *out)
                      "%s/%s: \"do_lower_case\" is true: capitals become small there before the "
                      "tokenizer; if yours keeps them, write texts in small letters",
                      folder, file);
-    return read_longest(job, folder, file, SENTENCES_LONGEST, &found, out) &&
-           (found ||
-            read_longest(job, folder, "tokenizer_config.json", "model_max_length", &found, out));
+    return import_sentences_longest(job, folder, file, SENTENCES_LONGEST, &found, out) &&
+           (found || import_sentences_longest(job, folder, "tokenizer_config.json",
+                                              "model_max_length", &found, out));
 }
 
 static bool check_prompts(Job *job, const char *folder)
 {
-    static const char file[] = "config_sentence_transformers.json", key[] = "default_prompt_name";
+    static const char file[] = SENTENCES_SETTINGS, key[] = "default_prompt_name";
     const JsonValue *json;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))
         return false;

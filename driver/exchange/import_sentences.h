@@ -9,6 +9,7 @@
 
 #define SENTENCES_MODULES "modules.json"
 #define SENTENCES_TEXTS "sentence_bert_config.json"
+#define SENTENCES_SETTINGS "config_sentence_transformers.json"
 #define SENTENCES_LONGEST "max_seq_length" /* of it, in tokens */
 
 /* SentencesPooling: a way of pooling, by the key that switches it on, by its word in newer files
@@ -29,6 +30,10 @@ typedef struct ImportSentences {
 /* Reads modules.json and what it names; without it, vectors are means, as models/sentences.tfg has
  * it. False after errors. */
 bool import_sentences_read(Job *job, const char *folder, ImportSentences *sentences);
+/* Appends the const `longest`, the tokens of the longest text, by the key of a file; *found: it
+ * says so. The tokenizer's is a float where there is no limit. False after an error. */
+bool import_sentences_longest(Job *job, const char *folder, const char *file, const char *key,
+                              bool *found, Text *out);
 /* Appends the consts of models/sentences.tfg that the folder's files decide. False after errors: a
  * file that cannot be read, a module or a way of pooling that the model does not have, a prompt
  * that stands before each text. */

@@ -252,6 +252,8 @@ static void set_const(Revise *r, const char *name, const char *text)
         }
     if (r->config.model->gives == GIVES_VECTORS)
         revise_sentences(r, name, text);
+    else if (r->config.model->pairs)
+        revise_pairs(r, name, text);
 }
 
 /* ---- the comparison ---- */
@@ -273,7 +275,9 @@ static bool is_said(const Revise *r, const char *name)
     for (const ImportRow *row = r->config.model->rows; row->key; row++)
         if (row->kind != IMPORT_TOKEN && row->to && !strcmp(row->to, name))
             return true;
-    return r->config.model->gives == GIVES_VECTORS && revise_sentences_say(name);
+    return r->config.model->gives == GIVES_VECTORS
+               ? revise_sentences_say(name)
+               : r->config.model->pairs && revise_pairs_say(name);
 }
 
 /* `said`: those that files say; else all others. */

@@ -55,6 +55,9 @@ bool revise_generation(Revise *r);
  * where the folder has none; whether these say a const. (revise_sentences.c) */
 void revise_sentences(Revise *r, const char *name, const char *value);
 bool revise_sentences_say(const char *name);
+/* The same of a cross-encoder's files. (revise_pairs.c) */
+void revise_pairs(Revise *r, const char *name, const char *value);
+bool revise_pairs_say(const char *name);
 
 /* ---- for these ---- */
 

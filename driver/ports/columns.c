@@ -63,6 +63,21 @@ static void add_predicted_sides(const Module *module, Feed *feed, int *n)
     }
 }
 
+/* Whether a dimension joins others of records that are columns alone. */
+static bool is_joined(const Module *module, const ModelPorts *ports, int symbol)
+{
+    return ports->is_table && !ports->source && !ports->target && symbol_is_made(module, symbol) &&
+           module->symbols.data[symbol].formula.n > 1 &&
+           module->symbols.data[symbol].batch != NO_SYMBOL;
+}
+
+static void add_joined_sides(const Module *module, const ModelPorts *ports, Feed *feed, int *n)
+{
+    for (size_t i = 0; i < module->symbols.count; i++)
+        if (is_joined(module, ports, (int)i))
+            add_side(module, (int)i, feed, n);
+}
+
 Feed feed_of(const Module *module, const ModelPorts *ports)
 {
     const Op *source = ports->source ? ports_input(module, ports->source) : NULL,
@@ -87,11 +102,13 @@ Feed feed_of(const Module *module, const ModelPorts *ports)
             add_side(module, input_type(input)->dims[1].symbol, &feed, &n);
     }
     add_predicted_sides(module, &feed, &n);
+    add_joined_sides(module, ports, &feed, &n);
     return feed;
 }
 
 /* How sides are made of others. */
-static SideFormula *formulas_of(Job *job, const Module *module, const Feed *feed)
+static SideFormula *formulas_of(Job *job, const Module *module, const ModelPorts *ports,
+                                const Feed *feed)
 {
     SideFormula *all = ARENA_ARRAY(job->arena, SideFormula, MOST_SIDES);
     for (int side = 0; side < MOST_SIDES; side++) {
@@ -102,7 +119,11 @@ static SideFormula *formulas_of(Job *job, const Module *module, const Feed *feed
         for (int i = 0; i < formula.n; i++)
             formula.terms[i].symbol =
                 feed_side(feed, module->symbols.data[formula.terms[i].symbol].name);
-        all[side] = (SideFormula){feed->dims[side], formula};
+        const int64_t rows = position_table(module, feed->dims[side]).length;
+        all[side] = (SideFormula){feed->dims[side], formula,
+                                  !is_joined(module, ports, symbol) ? 0
+                                  : rows                            ? rows
+                                                                    : MOST_DIM_LENGTH};
     }
     return all;
 }
@@ -280,7 +301,7 @@ bool columns_of(Job *job, const Module *module, const ModelPorts *ports, DataCol
     *out = (DataColumns){ARENA_ARRAY(job->arena, ColumnSpec, MOST_COLUMNS),
                          ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS),
                          ARENA_ARRAY(job->arena, const char *, MOST_COLUMNS),
-                         formulas_of(job, module, &feed), n_columns(ports)};
+                         formulas_of(job, module, ports, &feed), n_columns(ports)};
     bool ok = true;
     for (int c = 0; c < out->n; c++) {
         ok = check_type(job, module, ports->columns[c], &feed) && ok;

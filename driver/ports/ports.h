@@ -68,7 +68,7 @@ typedef struct PositionTable {
 
 /* The shortest table in which positions along the dimension are looked up. Dimension NULL: along
  * any, and `length` is that of the longest text: if the dimension is made of others, of each of
- * these. */
+ * these, or of one of several columns that are cut together (SideFormula.joined). */
 PositionTable position_table(const Module *module, const char *dimension);
 
 /* The owner of a name that no input, output, dimension or model may have in C and Python, in words

@@ -26,8 +26,8 @@ static bool past_end(const PositionForm *index, int64_t rows, bool low, LengthSu
 }
 
 /* The most tokens of each given dimension with which one made of them has at most `length`
- * positions. */
-static int64_t most_given(const Module *module, int symbol, int64_t length)
+ * positions; of texts that are cut together (SideFormula), those of one beside empty ones. */
+static int64_t most_given(const Module *module, int symbol, int64_t length, bool together)
 {
     const DimFormula *formula = &module->symbols.data[symbol].formula;
     int64_t sum = (length + 1) * formula->divisor - 1 - formula->plus, times = 0;
@@ -37,7 +37,9 @@ static int64_t most_given(const Module *module, int symbol, int64_t length)
         times += formula->terms[i].times;
     int64_t most = INT64_MAX;
     for (int i = 0; i < formula->n; i++) {
-        int64_t given = most_given(module, formula->terms[i].symbol, sum < 0 ? 0 : sum / times);
+        const int64_t by = together ? formula->terms[i].times : times;
+        int64_t given =
+            most_given(module, formula->terms[i].symbol, sum < 0 || !by ? 0 : sum / by, together);
         most = given < most ? given : most;
     }
     return most;
@@ -45,7 +47,8 @@ static int64_t most_given(const Module *module, int symbol, int64_t length)
 
 /* The most that a dimension's length may be, NULL: those of all, with which the sum is not above 0;
  * 0: any, or none. */
-static int64_t longest_with(const Module *module, const LengthSum *past, const char *dimension)
+static int64_t longest_with(const Module *module, const LengthSum *past, const char *dimension,
+                            bool together)
 {
     int64_t all = 0, longest = 0;
     for (int i = 0; i < past->n; i++) {
@@ -59,14 +62,15 @@ static int64_t longest_with(const Module *module, const LengthSum *past, const c
             (dimension && strcmp(module->symbols.data[term->symbol].name, dimension)))
             continue;
         int64_t length = dimension ? -past->plus / term->times
-                                   : most_given(module, term->symbol, -past->plus / all);
+                                   : most_given(module, term->symbol, -past->plus / all, together);
         longest = longest && longest < length ? longest : length;
     }
     return longest;
 }
 
 /* The longest for which the lookup stays within its table; 0: any. */
-static int64_t longest_of(const Module *module, const Op *gather, const char *dimension)
+static int64_t longest_of(const Module *module, const Op *gather, const char *dimension,
+                          bool together)
 {
     PositionForm index;
     int64_t longest = 0;
@@ -75,7 +79,7 @@ static int64_t longest_of(const Module *module, const Op *gather, const char *di
     for (int low = 0; low <= (index.factor < 0); low++) {
         LengthSum past;
         int64_t length = past_end(&index, gather->args[0]->type.dims[0].size, low, &past)
-                             ? longest_with(module, &past, dimension)
+                             ? longest_with(module, &past, dimension, together)
                              : 0;
         longest = longest && (!length || longest < length) ? longest : length;
     }
@@ -86,10 +90,12 @@ PositionTable position_table(const Module *module, const char *dimension)
 {
     PositionTable shortest = {0};
     const Function *model = module_function(module, "model");
+    const ModelPorts ports = ports_of(module);
+    const bool together = ports.is_table && !ports.source && !ports.target;
     FOR_OPS (op, &model->body) {
         if (op->kind != OP_gather || !dim_is_const(op->args[0]->type.dims[0]))
             continue;
-        const int64_t length = longest_of(module, op, dimension);
+        const int64_t length = longest_of(module, op, dimension, together);
         if (length < 1 || (shortest.length && shortest.length <= length))
             continue;
         const Op *table = op->args[0]->op;

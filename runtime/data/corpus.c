@@ -80,7 +80,7 @@ static int64_t whole_text(const Corpus *corpus, int64_t i, int side)
 
 /* ---- sides of columns ---- */
 
-static int64_t positions(const Corpus *corpus, int column, int64_t i)
+int64_t corpus_positions(const Corpus *corpus, int column, int64_t i)
 {
     return rows_length(&corpus->columns[column], i) / corpus->options.columns[column].width;
 }
@@ -102,8 +102,7 @@ static bool has_sides(const Corpus *corpus)
     return any;
 }
 
-/* How a side is made of others; NULL: it is not. */
-static const SideFormula *formula_of(const Corpus *corpus, int side)
+const SideFormula *corpus_formula(const Corpus *corpus, int side)
 {
     const SideFormula *all = corpus->options.formulas;
     return all && all[side].formula.n ? &all[side] : NULL;
@@ -113,7 +112,7 @@ int corpus_last_side(const Corpus *corpus)
 {
     int last = SIDE_TARGET;
     for (int side = last + 1; side < MOST_SIDES; side++)
-        if (column_along(corpus, side) >= 0 || formula_of(corpus, side))
+        if (column_along(corpus, side) >= 0 || corpus_formula(corpus, side))
             last = side;
     return last;
 }
@@ -132,7 +131,7 @@ static int64_t length_of_side(const void *of, int32_t side)
 
 int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side)
 {
-    const SideFormula *made = formula_of(corpus, side);
+    const SideFormula *made = corpus_formula(corpus, side);
     if (made)
         return dim_formula_length(&made->formula, length_of_side, &(SidesRow){corpus, i});
     if (corpus_has(corpus, side)) {
@@ -140,7 +139,7 @@ int64_t corpus_side_length(const Corpus *corpus, int64_t i, int side)
         return side == SIDE_TARGET && limit > 0 && length > limit ? limit : length;
     }
     const int column = corpus->options.n_columns ? column_along(corpus, side) : -1;
-    return column >= 0 ? positions(corpus, column, i) : side == 0 && !has_sides(corpus);
+    return column >= 0 ? corpus_positions(corpus, column, i) : side == 0 && !has_sides(corpus);
 }
 
 const char *corpus_side_name(const Corpus *corpus, Arena *arena, int side)
@@ -173,8 +172,7 @@ int64_t corpus_words(const Corpus *corpus, int64_t i, int side, const int32_t **
     return rows_length(words, i);
 }
 
-/* As corpus_side_length, of a target were it whole in a batch. */
-static int64_t whole_side(const Corpus *corpus, int64_t i, int side)
+int64_t corpus_whole_side(const Corpus *corpus, int64_t i, int side)
 {
     return side == SIDE_TARGET && corpus_has(corpus, SIDE_TARGET)
                ? whole_text(corpus, i, side)
@@ -186,8 +184,7 @@ static TextFrame frame_of(const Corpus *corpus, int column)
     return column_frame(&corpus->options.columns[column], corpus->vocab);
 }
 
-/* How many special tokens a column's text has in each row. */
-static int64_t column_specials(const Corpus *corpus, int column)
+int64_t corpus_column_specials(const Corpus *corpus, int column)
 {
     const TextFrame frame = frame_of(corpus, column);
     return text_frame_size(&frame);
@@ -198,8 +195,8 @@ static int empty_column(const Corpus *corpus, int64_t i)
 {
     for (int c = 0; c < corpus->options.n_columns; c++)
         if (corpus->options.columns[c].side >= 0 && !corpus->options.columns[c].is_ctc &&
-            !formula_of(corpus, corpus->options.columns[c].side) &&
-            positions(corpus, c, i) <= column_specials(corpus, c))
+            !corpus_formula(corpus, corpus->options.columns[c].side) &&
+            corpus_positions(corpus, c, i) <= corpus_column_specials(corpus, c))
             return c;
     return -1;
 }
@@ -208,7 +205,7 @@ static int empty_column(const Corpus *corpus, int64_t i)
 static bool has_empty_cell(const Corpus *corpus, int64_t i)
 {
     const int column = empty_column(corpus, i);
-    return column >= 0 && !positions(corpus, column, i);
+    return column >= 0 && !corpus_positions(corpus, column, i);
 }
 
 /* The first column whose row i is as long as no other along its side; -1: none. */
@@ -216,7 +213,7 @@ static int uneven_column(const Corpus *corpus, int64_t i)
 {
     for (int c = 0; c < corpus->options.n_columns; c++) {
         const int side = corpus->options.columns[c].side;
-        if (side >= 0 && positions(corpus, c, i) != whole_side(corpus, i, side))
+        if (side >= 0 && corpus_positions(corpus, c, i) != corpus_whole_side(corpus, i, side))
             return c;
     }
     return -1;
@@ -226,8 +223,8 @@ static int64_t longest_column(const Corpus *corpus, int64_t i)
 {
     int64_t longest = 0;
     for (int c = 0; c < corpus->options.n_columns; c++)
-        if (corpus->options.columns[c].side >= 0 && positions(corpus, c, i) > longest)
-            longest = positions(corpus, c, i);
+        if (corpus->options.columns[c].side >= 0 && corpus_positions(corpus, c, i) > longest)
+            longest = corpus_positions(corpus, c, i);
     return longest;
 }
 
@@ -255,16 +252,20 @@ static void cut_words(const TextFrame *frame, int64_t keep, Rows *words)
     words->start[words->n] = (int64_t)words->ids.count;
 }
 
-/* Cuts the last row of each column to so many positions, or as many as others then have that its
- * side is made of; a text keeps its last special token, which has no label. */
-static void cut_columns(Corpus *corpus, int64_t keep)
+/* Cuts the last row of each column to what is kept of its side, or as many positions as others then
+ * have that its side is made of; a text keeps its last special token, which has no label. Whether
+ * any was cut. */
+static bool cut_columns(Corpus *corpus, const KeptRow *row)
 {
+    bool any = false;
     for (int c = 0; c < corpus->options.n_columns; c++) {
         const ColumnSpec *spec = &corpus->options.columns[c];
         Rows *rows = &corpus->columns[c];
-        if (spec->side < 0 || formula_of(corpus, spec->side) ||
-            positions(corpus, c, rows->n - 1) <= keep)
+        const int64_t keep = spec->side < 0 ? 0 : row->keep[spec->side];
+        if (spec->side < 0 || corpus_formula(corpus, spec->side) ||
+            corpus_positions(corpus, c, rows->n - 1) <= keep)
             continue;
+        any = true;
         const int text = labelled_text(corpus, c);
         const TextFrame frame = frame_of(corpus, text < 0 ? c : text);
         cut_row(rows, keep * spec->width);
@@ -277,10 +278,11 @@ static void cut_columns(Corpus *corpus, int64_t keep)
     }
     for (int c = 0; c < corpus->options.n_columns; c++) {
         const ColumnSpec *spec = &corpus->options.columns[c];
-        if (spec->side >= 0 && formula_of(corpus, spec->side))
+        if (spec->side >= 0 && corpus_formula(corpus, spec->side))
             cut_row(&corpus->columns[c],
                     spec->width * corpus_side_length(corpus, corpus->columns[c].n - 1, spec->side));
     }
+    return any;
 }
 
 /* ---- rows ---- */
@@ -370,10 +372,13 @@ static CorpusRow judge_row(const Corpus *corpus)
                      .uneven_column = uneven_column(corpus, corpus->n)};
     if (columns > row.tokens)
         row.tokens = columns;
+    const int64_t joined = corpus_joined(corpus, corpus->n);
+    if (joined > row.tokens)
+        row.tokens = joined;
     if (row.uneven_column >= 0) {
-        row.uneven_length = positions(corpus, row.uneven_column, corpus->n);
+        row.uneven_length = corpus_positions(corpus, row.uneven_column, corpus->n);
         row.side_length =
-            whole_side(corpus, corpus->n, corpus->options.columns[row.uneven_column].side);
+            corpus_whole_side(corpus, corpus->n, corpus->options.columns[row.uneven_column].side);
     }
     int64_t from;
     row.is_empty =
@@ -382,7 +387,7 @@ static CorpusRow judge_row(const Corpus *corpus)
          (rows_length(&corpus->target, corpus->n) == corpus_has_first(corpus) ||
           !corpus_predicted(corpus, corpus->n, &from))) ||
         empty_column(corpus, corpus->n) >= 0;
-    row.is_long = limit > 0 && row.tokens > limit;
+    row.is_long = (limit > 0 && row.tokens > limit) || corpus_is_over_joined(corpus, corpus->n);
     row.is_kept = corpus->options.pass_empty && has_empty_cell(corpus, corpus->n) ? false
                   : corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
                                              : !row.is_empty && !row.is_long;
@@ -410,7 +415,7 @@ bool corpus_encode_text(Corpus *corpus, const Vocabulary *vocab, const char *tex
 static int find_empty(Corpus *corpus)
 {
     const int column = corpus->options.keep_all ? empty_column(corpus, corpus->n) : -1;
-    if (column < 0 || positions(corpus, column, corpus->n) || corpus->options.pass_empty)
+    if (column < 0 || corpus_positions(corpus, column, corpus->n) || corpus->options.pass_empty)
         return -1;
     row_is_wrong(&corpus->fault, 0, "the cell of `%s` is empty",
                  corpus->options.columns[column].input);
@@ -435,10 +440,10 @@ static CorpusRow close_judged(Corpus *corpus, int64_t line, bool refused, int wr
     if (row.is_kept && row.is_long) {
         int64_t limit = corpus->options.max_length;
         const int64_t own = rows_length(&corpus->source, corpus->n);
+        const KeptRow kept = corpus_kept(corpus);
         row.cuts_source = cut_row(&corpus->source, own - (row.source - limit));
         row.cuts_target = row.target > limit;
-        row.cuts_source = row.cuts_source || longest_column(corpus, corpus->n) > limit;
-        cut_columns(corpus, limit);
+        row.cuts_source = cut_columns(corpus, &kept) || row.cuts_source;
     }
     corpus->cut_sources += row.cuts_source;
     corpus->cut_targets += row.cuts_target;

@@ -187,6 +187,9 @@ static inline const Lines *corpus_targets(const CorpusText *text)
 {
     return text->target ? text->target : text->source;
 }
+/* The most tokens of a row, or of texts that are joined (SideFormula.joined), for messages; 0: no
+ * limit. */
+int64_t corpus_limit(const CorpusOptions *options);
 /* The lines that stand for those of all: of the source or, without one, of the first column there
  * is. */
 const Lines *corpus_lines(const CorpusText *text);

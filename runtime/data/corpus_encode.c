@@ -123,7 +123,7 @@ static void warn_cut(Diagnostics *diags, const CorpusOptions *options, const Cor
     const Lines *source = corpus_lines(text), *target = text->target;
     const char *what = options->kind == CORPUS_PAIRS ? "source" : "line",
                *s = text_plural(told->lines, "", "s");
-    long long lines = told->lines, limit = options->max_length;
+    long long lines = told->lines, limit = corpus_limit(options);
     if (told->cut_sources)
         diag_warning(diags, (Loc){.source = source->source},
                      "%lld of %lld %s%s %s longer than %lld tokens and cut (the first on %s)",
@@ -184,7 +184,7 @@ static void warn(Diagnostics *diags, const Corpus *corpus, const Lines *text, co
             diags, (Loc){.source = text->source},
             "%lld of %lld %s%s %s longer than %lld tokens and %s left out (the first on %s)",
             (long long)corpus->long_, (long long)corpus->lines, what, s, are(corpus->long_),
-            (long long)corpus->options.max_length, are(corpus->long_),
+            (long long)corpus_limit(&corpus->options), are(corpus->long_),
             lines_where(diags->arena, text, seen->first_long));
 }
 

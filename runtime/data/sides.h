@@ -19,6 +19,9 @@ enum {
 typedef struct SideFormula {
     const char *dim; /* the dimension's name */
     DimFormula formula;
+    /* the most positions that the model has along a side that joins texts of several others, which
+     * are then cut together, the longest first; 0: it joins none */
+    int64_t joined;
 } SideFormula;
 
 #endif
