@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 #include "cli/options/endings.h"
 #include "driver/compile/compile.h"
+#include "driver/exchange/prompts.h"
 
 typedef struct Compile {
     Common common;
@@ -23,6 +24,14 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
     ModelArgument model;
     bool ok = common_model(job, &compile->common, arguments->words[0], &model);
     compile->o.run = model.run;
+    const char *prompt = NULL;
+    ok = ok && (!model.run || prompts_of_run(job, model.run, NULL, &prompt));
+    if (prompt)
+        diag_warning(
+            &job->diags, (Loc){0},
+            "the library writes no prompt before texts, as tfc predict does: give it texts "
+            "that begin with '%s'",
+            text_visible_name(job->arena, prompt));
     compile->o.with = &compile->common.with;
     compile->o.one_type = compile->common.dtype != NULL;
     compile->o.shortlist = compile->common.shortlist;

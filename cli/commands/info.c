@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/commands/commands.h"
 #include "cli/progress.h"
+#include "driver/exchange/prompts.h"
 #include "driver/formats/formats.h"
 #include "driver/train/best.h"
 #include "ir/text.h"
@@ -270,6 +271,19 @@ static void print_defaults(Job *job, const RunFolder *run)
     }
 }
 
+/* The prompts of an imported encoder. */
+static void print_prompts(Job *job, const char *run)
+{
+    Prompts prompts;
+    Job quiet = job_quiet(job, job->arena);
+    if (!prompts_read(&quiet, file_in(job->arena, run, "published"), &prompts))
+        return;
+    for (size_t i = 0; i < prompts.names.count; i++)
+        printf("  prompt  %s: '%s'%s\n", cli_name(job->arena, prompts.names.data[i]),
+               cli_name(job->arena, prompts.texts.data[i]),
+               (int)i == prompts.chosen ? ", where --prompt names no other" : "");
+}
+
 static bool info_run(Job *job, const char *path)
 {
     RunFolder run;
@@ -287,6 +301,7 @@ static bool info_run(Job *job, const char *path)
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", cli_name(job->arena, run.session.options.settings.data[i]));
         print_defaults(job, &run);
+        print_prompts(job, path);
         if (weights)
             print_quantised(&run.session, weights);
         else if (is_quantised)

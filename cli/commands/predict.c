@@ -3,6 +3,7 @@
 #include "cli/predicted.h"
 #include "cli/records.h"
 #include "cli/stream.h"
+#include "driver/exchange/prompts.h"
 #include "driver/formats/npz.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
@@ -15,7 +16,7 @@
 typedef struct Predict {
     Common common;
     RecordFiles given;
-    const char *only, *npy, *tsv, *lexicon, *separator;
+    const char *only, *npy, *tsv, *lexicon, *separator, *prompt;
     int64_t top, beam;
     bool json;
 } Predict;
@@ -253,6 +254,27 @@ static void tell_odd(Job *job, int64_t n_odd, int64_t records)
             text_plural(n_odd, "has", "have"));
 }
 
+/* Writes a prompt before the one text that the predictions read. */
+static bool take_prompt(Job *job, const Predict *o, const RunFolder *run, Predictor *predictor)
+{
+    const char *prompt;
+    ColumnSpec *text = NULL;
+    int n = 0;
+    if (!prompts_of_run(job, run->path, o->prompt, &prompt))
+        return false;
+    for (int c = 0; c < predictor->columns.n; c++)
+        if (predictor->columns.specs[c].kind == COLUMN_TEXT && !n++)
+            text = &predictor->columns.specs[c];
+    if (prompt && n != 1)
+        return job_error(job,
+                         "--prompt %s: a prompt stands before the text of a model that reads one, "
+                         "and this one reads %d",
+                         o->prompt ? o->prompt : "NAME", n);
+    if (prompt)
+        text->prompt = prompt;
+    return true;
+}
+
 static bool predict(Job *job, const void *record, RunFolder *run)
 {
     const Predict *o = record;
@@ -263,8 +285,8 @@ static bool predict(Job *job, const void *record, RunFolder *run)
         .predictor = &predictor, .window_values = PREDICTED_VALUES, .gives_names = true};
     bool ok =
         predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) &&
-        predictor_add_members(&predictor, job, run) && find_shown(job, o, &answers) &&
-        begin_form(job, &answers) &&
+        predictor_add_members(&predictor, job, run) && take_prompt(job, o, run, &predictor) &&
+        find_shown(job, o, &answers) && begin_form(job, &answers) &&
         (options.table = records_open(job, run, &predictor, &o->given)) != NULL &&
         stream_open(&stream, job, &options) && run_folder_load(job, run, o->common.checkpoint) &&
         open_values(job, &answers);
@@ -321,6 +343,9 @@ static const Option options[] = {
      "the end, and memory holds it until then"},
     {"tsv", "FILE", OUTPUT(Predict, tsv), 0, NULL,
      "write the values of all records as a table: a header of classes or numbers, a record a line"},
+    {"prompt", "NAME", FIELD(Predict, prompt), 0, NULL,
+     "write this prompt of a published encoder before each text; '' none (that of the published\n"
+     "default_prompt_name)"},
     OPTION_CHECKPOINT(Predict),
     OPTION_WEIGHTS(Predict),
     OPTION_VOCAB(Predict),

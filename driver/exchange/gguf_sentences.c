@@ -9,7 +9,9 @@
 static const struct {
     uint32_t number;
     const char *ours, *key;
-} poolings[] = {{1, "mean", "pooling_mode_mean_tokens"}, {2, "cls", "pooling_mode_cls_token"}};
+} poolings[] = {{1, "mean", "pooling_mode_mean_tokens"},
+                {2, "cls", "pooling_mode_cls_token"},
+                {3, "lasttoken", "pooling_mode_lasttoken"}};
 enum { N_POOLINGS = sizeof poolings / sizeof *poolings };
 
 bool gguf_put_pooling(Job *job, const char *folder, const char *architecture, GgufWriter *writer)
@@ -21,15 +23,23 @@ bool gguf_put_pooling(Job *job, const char *folder, const char *architecture, Gg
     if (sentences.is_normalised)
         diag_remark(&job->diags, (Loc){0},
                     "a GGUF does not say that vectors have length 1: its readers choose");
-    for (int i = 0; i < N_POOLINGS; i++)
-        if (!strcmp(poolings[i].ours, sentences.pooling)) {
+    if (sentences.finish)
+        return job_error(job,
+                         "%s has layers behind the pooling, and a GGUF has no place for them: "
+                         "--format hf writes them",
+                         folder);
+    const char *way = sentences.poolings.data[0];
+    for (int i = 0; i < N_POOLINGS && sentences.poolings.count == 1; i++)
+        if (!strcmp(poolings[i].ours, way)) {
             gguf_put_size(writer, arena_printf(job->arena, "%s.pooling_type", architecture),
                           poolings[i].number);
             return true;
         }
     return job_error(
-        job, "%s pools tokens by '%s'; a GGUF says mean or cls alone: --format hf writes any",
-        folder, sentences.pooling);
+        job,
+        "%s pools tokens by '%s'%s; a GGUF says one of mean, cls and lasttoken: --format hf writes "
+        "any",
+        folder, way, sentences.poolings.count > 1 ? " and others" : "");
 }
 
 static const char *key_of(Job *job, const Gguf *gguf)
@@ -39,8 +49,10 @@ static const char *key_of(Job *job, const Gguf *gguf)
     for (int i = 0; i < N_POOLINGS; i++)
         if (number == (double)poolings[i].number)
             return poolings[i].key;
-    job_error(job, "%s: its %s.pooling_type is %s%g; 1, the mean, and 2, the first token, are read",
-              gguf->list.path, gguf->architecture, value ? "" : "absent, or ", number);
+    job_error(
+        job,
+        "%s: its %s.pooling_type is %s%g; 1, the mean, 2, the first token, and 3, the last, are read",
+        gguf->list.path, gguf->architecture, value ? "" : "absent, or ", number);
     return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "driver/exchange/import_text.h"
 #include "driver/exchange/import_tokenizer.h"
 #include "driver/exchange/import_weights.h"
+#include "driver/exchange/prompts.h"
 #include "driver/formats/formats.h"
 #include "driver/run/column_words.h"
 #include "driver/run/folder.h"
@@ -202,6 +203,38 @@ static void tell_one_text(Import *m)
             "such as a reranker");
 }
 
+/* Says which prompts there are. False after an error: one stands before each text, and cannot. */
+static bool tell_prompts(Import *m)
+{
+    Prompts prompts;
+    const bool vectors = m->config.model->gives == GIVES_VECTORS;
+    if (!vectors && !m->config.model->pairs)
+        return true;
+    if (!prompts_read(m->job, m->folder, &prompts))
+        return false;
+    const int chosen = prompts.chosen;
+    const char *name =
+        chosen < 0 ? "" : text_visible_name(m->job->arena, prompts.names.data[chosen]);
+    const bool stands = chosen >= 0 && *prompts.texts.data[chosen];
+    if (stands && (!vectors || prompts.leaves_out))
+        return job_error(
+            m->job, "%s: the prompt '%s' stands before each text (default_prompt_name)%s",
+            m->origin, name,
+            vectors ? " and is not to be pooled (include_prompt is false), which is not "
+                      "done here"
+                    : ", which is not done here for pairs of texts");
+    if (stands)
+        diag_note(&m->job->diags, (Loc){0},
+                  "tfc predict writes the prompt '%s' before each text, as the folder says: "
+                  "--prompt NAME takes another (%s), --prompt '' none",
+                  name, prompts_list(m->job, &prompts));
+    else if (vectors && prompts.names.count)
+        diag_note(&m->job->diags, (Loc){0},
+                  "tfc predict writes no prompt before texts; --prompt NAME does: %s",
+                  prompts_list(m->job, &prompts));
+    return true;
+}
+
 static bool import_published(Import *m)
 {
     const ImportWeights weights = weights_of(m);
@@ -212,7 +245,7 @@ static bool import_published(Import *m)
     bool ok = import_weights_names(&weights, &tensors) &&
               import_config_read_file(m->job, reach, m->described, m->folder, m->shown, &tensors,
                                       m->options->pairs, &m->config) &&
-              import_weights_check(&weights) && read_vocabulary(m);
+              import_weights_check(&weights) && tell_prompts(m) && read_vocabulary(m);
     NewFolder run;
     ImportOptions options = *m->options;
     if (!ok || !new_folder_begin(m->job, options.run, &run))

@@ -5,9 +5,10 @@
 #define DRIVER_EXCHANGE_IMPORT_SENTENCES_H
 
 #include "base/text.h"
+#include "driver/formats/modules.h"
 #include "driver/job.h"
 
-#define SENTENCES_MODULES "modules.json"
+#define SENTENCES_MODULES MODULES_FILE
 #define SENTENCES_TEXTS "sentence_bert_config.json"
 #define SENTENCES_SETTINGS "config_sentence_transformers.json"
 #define SENTENCES_LONGEST "max_seq_length" /* of it, in tokens */
@@ -22,10 +23,18 @@ extern const SentencesPooling sentences_poolings[]; /* up to one whose `key` is 
 /* Whether the folder is of this kind. */
 bool import_sentences_is(Job *job, const char *folder);
 /* ImportSentences: how a vector is made of what the encoder gives.
- *   pooling   the word of models/sentences.tfg: "mean", "cls", "max" or "mean_sqrt_len" */
+ *   poolings        words of models/sentences.tfg, at least one; the vectors of several stand one
+ *                   behind the other
+ *   leaves_prompt   tokens of a prompt are not pooled
+ *   n_layers        Dense layers behind the pooling
+ *   finish          the block of models/sentences.tfg that has them, with their weights; NULL:
+ *                   there is nothing but, perhaps, the last
+ *   is_normalised   the last module makes vectors of length 1 */
 typedef struct ImportSentences {
-    const char *pooling;
-    bool is_normalised; /* to length 1 */
+    TextList poolings;
+    bool leaves_prompt, is_normalised;
+    int n_layers;
+    const char *finish;
 } ImportSentences;
 /* Reads modules.json and what it names; without it, vectors are means, as models/sentences.tfg has
  * it. False after errors. */
@@ -35,8 +44,8 @@ bool import_sentences_read(Job *job, const char *folder, ImportSentences *senten
 bool import_sentences_longest(Job *job, const char *folder, const char *file, const char *key,
                               bool *found, Text *out);
 /* Appends the consts of models/sentences.tfg that the folder's files decide. False after errors: a
- * file that cannot be read, a module or a way of pooling that the model does not have, a prompt
- * that stands before each text. */
+ * file that cannot be read, a module, a function or a way of pooling that the model does not
+ * have. */
 bool import_sentences_model(Job *job, const char *folder, Text *out);
 
 #endif

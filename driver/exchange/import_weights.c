@@ -5,6 +5,7 @@
 #include "base/byte_source.h"
 #include "base/file.h"
 #include "driver/formats/gguf.h"
+#include "driver/formats/modules.h"
 #include "driver/formats/shards.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/folder.h"
@@ -94,6 +95,26 @@ static bool copy_shard(const ImportWeights *w, const char *path, const char *to)
     return copy_file(w, job_reach(w->job, w->path), path, file_in(arena, to, file_name(path)));
 }
 
+/* modules.json and the weights that it names. */
+static bool copy_modules(const ImportWeights *w, const char *to)
+{
+    Arena *arena = w->job->arena;
+    const FileReach reach = job_reach(w->job, w->path);
+    FolderModules modules;
+    bool ok = modules_read(&w->job->diags, arena, reach, w->path, &modules), any = false;
+    for (size_t i = 0; ok && i < modules.count; i++) {
+        if (!module_has_weights(&modules.data[i]))
+            continue;
+        const char *from = shards_in(arena, file_in(arena, w->path, modules.data[i].path));
+        const char *own = file_in(arena, to, modules.data[i].path);
+        any = true;
+        ok = from && file_make_folder(&w->job->diags, own) &&
+             copy_file(w, reach, from, file_in(arena, own, file_name(from)));
+    }
+    return ok && (!any || copy_file(w, reach, file_in(arena, w->path, MODULES_FILE),
+                                    file_in(arena, to, MODULES_FILE)));
+}
+
 /* The files of a folder, and their index. */
 static bool copy_folder(const ImportWeights *w, const char *to)
 {
@@ -104,8 +125,10 @@ static bool copy_folder(const ImportWeights *w, const char *to)
     for (size_t i = 0; ok && is_index && i < shards->files.count; i++)
         ok = copy_shard(w, shards->files.data[i]->path, to);
     shards_close(shards);
-    return ok && copy_file(w, is_index ? job_reach(w->job, w->path) : FILE_ANYWHERE, weights,
-                           file_in(w->job->arena, to, file_name(weights)));
+    return ok &&
+           copy_file(w, is_index ? job_reach(w->job, w->path) : FILE_ANYWHERE, weights,
+                     file_in(w->job->arena, to, file_name(weights))) &&
+           copy_modules(w, to);
 }
 
 bool import_weights_place(const ImportWeights *w, const char *run, bool copy)

@@ -43,7 +43,7 @@ static JsonValue *find_modules(Revise *r)
     *modules = (JsonValue){.kind = JV_LIST};
     add_module(r, modules, "", "Transformer");
     add_module(r, modules, "1_Pooling", "Pooling");
-    revise_set(r, "1_Pooling/config.json", sentences_poolings[0].key, json_of_truth(true));
+    revise_set(r, "1_Pooling/config.json", "pooling_mode_mean_tokens", json_of_truth(true));
     const char *longest = revise_const(r->is, longest_const);
     if (longest)
         revise_set(r, SENTENCES_TEXTS, SENTENCES_LONGEST, json_of_integer(atoll(longest)));
@@ -80,7 +80,8 @@ static void set_unit(Revise *r, bool is)
     if (!modules || modules->n < 2)
         return;
     if (is)
-        add_module(r, modules, "2_Normalize", "Normalize");
+        add_module(r, modules, arena_printf(r->job->arena, "%u_Normalize", modules->n),
+                   "Normalize");
     else
         json_edit_remove_item(modules, modules->n - 1);
     revise_changed(r, SENTENCES_MODULES);

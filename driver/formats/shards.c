@@ -6,6 +6,7 @@
 #include "base/json_read.h"
 #include "driver/formats/folder_files.h"
 #include "driver/formats/formats.h"
+#include "driver/formats/modules.h"
 
 #include <string.h>
 
@@ -18,8 +19,9 @@ static bool refuse_shards(Diagnostics *diags, Arena *arena, const char *path, co
     return false;
 }
 
+/* `front`: what stands before the names of its tensors. */
 static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, FileReach reach,
-                     const char *path)
+                     const char *path, const char *front)
 {
     StFile *file = format_open_within(diags, arena, reach, path);
     if (!file)
@@ -29,6 +31,12 @@ static bool add_file(Shards *shards, Diagnostics *diags, Arena *arena, FileReach
         const StTensor *tensor = &file->tensors[i];
         if (tensor->is_scale)
             continue;
+        if (*front) {
+            StTensor *named = ARENA_NEW(arena, StTensor);
+            *named = *tensor;
+            named->name = arena_printf(arena, "%s%s", front, tensor->name);
+            tensor = named;
+        }
         Shard *shard = ARENA_NEW(arena, Shard);
         *shard = (Shard){file, tensor, shards->n_items};
         const Shard *before = shards_find(shards, tensor->name);
@@ -77,7 +85,7 @@ static bool add_shards(Shards *shards, Diagnostics *diags, Arena *arena, FileRea
         const char *file =
             *name == '/' ? arena_strdup(arena, name) : file_beside(arena, path, name);
         map_set(&seen, name, (void *)file);
-        if (!add_file(shards, diags, arena, beside, file))
+        if (!add_file(shards, diags, arena, beside, file, ""))
             return false;
     }
     for (size_t i = 0; i < map->n; i++) {
@@ -155,6 +163,36 @@ static const char *shards_missing(Arena *arena, const char *folder)
                         shards_advice(arena, folder));
 }
 
+/* The weights of the modules of a folder. */
+static bool add_modules(Shards *shards, Diagnostics *diags, Arena *arena, bool outside,
+                        const char *folder)
+{
+    const FileReach within = {.folder = folder, .outside = outside};
+    FolderModules modules;
+    bool ok = modules_read(diags, arena, within, folder, &modules);
+    for (size_t i = 0; ok && i < modules.count; i++) {
+        const FolderModule *module = &modules.data[i];
+        const char *own = file_in(arena, folder, module->path);
+        const char *path = module_has_weights(module) ? shards_in(arena, own) : NULL;
+        if (!module_has_weights(module))
+            continue;
+        ok = path && !text_ends(path, ".json")
+                 ? add_file(shards, diags, arena, within, path,
+                            arena_printf(arena, "%s/", module->path))
+                 : refuse_shards(diags, arena, own,
+                          "the module has no model.safetensors and no "
+                          "pytorch_model.bin");
+    }
+    return ok;
+}
+
+static bool open_file(Shards *shards, Diagnostics *diags, Arena *arena, FileReach reach,
+                      const char *path)
+{
+    return text_ends(path, ".json") ? add_shards(shards, diags, arena, reach, path)
+                                    : add_file(shards, diags, arena, reach, path, "");
+}
+
 static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, FileReach reach,
                       const char *path)
 {
@@ -162,11 +200,10 @@ static bool open_path(Shards *shards, Diagnostics *diags, Arena *arena, FileReac
         const char *weights = shards_in(arena, path);
         if (!weights)
             return refuse_shards(diags, arena, path, shards_missing(arena, path));
-        path = weights;
+        return open_file(shards, diags, arena, reach, weights) &&
+               add_modules(shards, diags, arena, reach.outside, path);
     }
-    if (text_ends(path, ".json"))
-        return add_shards(shards, diags, arena, reach, path);
-    return add_file(shards, diags, arena, reach, path);
+    return open_file(shards, diags, arena, reach, path);
 }
 
 static bool open_paths(Shards *shards, Diagnostics *diags, Arena *arena, FileReach reach,

@@ -9,6 +9,9 @@
  *   PATH,PATH…                  all of these together, as a model and its adapters; a tensor of
  *                               several paths is that of the last
  *
+ * A folder of sentence-transformers has weights in the folders of its modules, too (modules.h);
+ * their tensors are called MODULE/TENSOR.
+ *
  * Each is read where its links lead, but the files that an index names lie in its folder
  * (FileReach). */
 #ifndef RUNTIME_DATA_SHARDS_H

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
+#include "driver/formats/modules.h"
 #include "driver/run/new_folder.h"
 #include "driver/run/ownership.h"
 #include "driver/run/weight_parts.h"
@@ -29,9 +30,28 @@ static const char *const kept_names[] = {"config.json",
                                          "model.yml",
                                          "modules.json",
                                          "sentence_bert_config.json",
-                                         "1_Pooling/config.json",
                                          "config_sentence_transformers.json"};
 enum { N_FILES = sizeof kept_names / sizeof kept_names[0], LARGEST_FILE = 256 << 20 };
+
+/* The config.json of each module that lies in a folder of its own. */
+static bool copy_module_settings(Job *job, const char *whole, const char *from, const char *own,
+                                 const char *to)
+{
+    FolderModules modules;
+    bool ok = modules_read(&job->diags, job->arena, job_reach(job, whole), from, &modules);
+    for (size_t i = 0; ok && i < modules.count; i++) {
+        const char *name = file_in(job->arena, modules.data[i].path, "config.json");
+        const char *path = file_in(job->arena, from, name);
+        if (!*modules.data[i].path || !file_exists(path))
+            continue;
+        const Source *file = job_read(job, whole, path, LARGEST_FILE);
+        ok =
+            file &&
+            file_make_own_folder(&job->diags, own, file_in(job->arena, to, modules.data[i].path)) &&
+            file_write_own(&job->diags, file_in(job->arena, to, name), file->text, file->length);
+    }
+    return ok;
+}
 
 /* Copies the files of `from`, which is the folder `whole` or lies in it, to `to`, which is the
  * folder `own` or lies in it. */
@@ -44,16 +64,10 @@ static bool copy_files(Job *job, const char *whole, const char *from, const char
             continue;
         const Source *file =
             job_read(job, whole, file_in(job->arena, from, kept_names[i]), LARGEST_FILE);
-        const char *slash = strchr(kept_names[i], '/');
-        const char *folder =
-            slash ? arena_strndup(job->arena, kept_names[i], (size_t)(slash - kept_names[i]))
-                  : NULL;
-        ok = file &&
-             (!slash || file_make_own_folder(&job->diags, own, file_in(job->arena, to, folder))) &&
-             file_write_own(&job->diags, file_in(job->arena, to, kept_names[i]), file->text,
-                            file->length);
+        ok = file && file_write_own(&job->diags, file_in(job->arena, to, kept_names[i]), file->text,
+                                    file->length);
     }
-    return ok;
+    return ok && copy_module_settings(job, whole, from, own, to);
 }
 
 bool published_copy(Job *job, const char *from, const char *to)
@@ -155,7 +169,9 @@ bool published_check_names(Job *job, const Model *model, Store *store, const Wei
 static bool write_published(Job *job, const char *files, const Model *model, Store *store,
                             const WeightsExport *what, const char *folder)
 {
-    return weights_export(job, model, store, what,
+    WeightsExport folders = *what;
+    folders.folders = true;
+    return weights_export(job, model, store, &folders,
                           file_in(job->arena, folder, "model.safetensors")) &&
            published_copy(job, files, folder);
 }

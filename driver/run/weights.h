@@ -53,6 +53,8 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
 /* WeightsExport: which params are written.
  *   only     patterns (patterns.h) of the params that are written; NULL or empty: all
  *   without  names of params that are left out; NULL: none
+ *   folders  of weights_export: tensors called FOLDER/NAME are those of a module (shards.h), and
+ *            written beside the file, as NAME in FOLDER/model.safetensors
  *   half     of weights_export: the type of floats; NULL: f32
  *   types    of weights_export: tensors of another type (HalfType by name); NULL: none
  *   others   of gguf_export: types (gguf_type_named) of params by name that do not get the type of
@@ -60,6 +62,7 @@ bool weights_unused(Job *job, const Model *model, const char *path, TextList *un
 typedef struct WeightsExport {
     const TextList *only;
     const Map *without;
+    bool folders;
     const struct HalfType *half;
     const Map *types;
     const Map *others;

@@ -5,6 +5,7 @@
  *   ours = concat(["u", "v"])                 u and v are halves of ours
  *   a = "w", b = "w"                          w = a, if b is the same */
 #include "base/bf16.h"
+#include "base/file.h"
 #include "base/half.h"
 #include "driver/ports/patterns.h"
 #include "driver/run/weight_parts.h"
@@ -251,14 +252,60 @@ static bool halve_all(Job *job, const WeightsExport *what, WeightTensors *all)
     return ok;
 }
 
-bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
-                    const char *path)
+/* FOLDER of FOLDER/NAME; NULL: the tensor is none of a module. */
+static const char *module_of(Arena *arena, const StTensor *tensor)
+{
+    const char *slash = strchr(tensor->name, '/');
+    return slash ? arena_strndup(arena, tensor->name, (size_t)(slash - tensor->name)) : NULL;
+}
+
+static bool write_tensors(Job *job, const char *path, const StTensor *tensors, int64_t n)
 {
     /* Who reads it with PyTorch asks for the format; driver/run/ownership.c for the writer. */
     const StMeta metadata[] = {{"format", "pt"}, {"writer", "tfc"}};
+    return st_write(&job->diags, path, tensors, n, metadata, 2);
+}
+
+/* The tensors of one module; NULL: those of none. */
+static bool write_module(Job *job, const WeightTensors *all, const char *module, const char *path)
+{
+    StTensor *tensors = ARENA_ARRAY(job->arena, StTensor, all->n + 1);
+    int64_t n = 0;
+    for (int64_t i = 0; i < all->n; i++) {
+        const char *own = module_of(job->arena, &all->tensors[i]);
+        if (!own != !module || (own && strcmp(own, module) != 0))
+            continue;
+        tensors[n] = all->tensors[i];
+        tensors[n++].name += own ? strlen(own) + 1 : 0;
+    }
+    return write_tensors(job, path, tensors, n);
+}
+
+static bool write_modules(Job *job, const WeightTensors *all, const char *path)
+{
+    const char *folder = file_folder(job->arena, path);
+    Map written;
+    map_init(&written, job->arena);
+    bool ok = write_module(job, all, NULL, path);
+    for (int64_t i = 0; ok && i < all->n; i++) {
+        const char *own = module_of(job->arena, &all->tensors[i]);
+        if (!own || map_has(&written, own))
+            continue;
+        map_set(&written, own, (void *)own);
+        const char *to = file_in(job->arena, folder, own);
+        ok = file_make_own_folder(&job->diags, folder, to) &&
+             write_module(job, all, own, file_in(job->arena, to, file_name(path)));
+    }
+    return ok;
+}
+
+bool weights_export(Job *job, const Model *model, Store *store, const WeightsExport *what,
+                    const char *path)
+{
     WeightTensors all;
     bool ok = weights_collect(job, model, store, what, &all) && halve_all(job, what, &all);
-    ok = ok && st_write(&job->diags, path, all.tensors, all.n, metadata, 2);
+    ok = ok && (what->folders ? write_modules(job, &all, path)
+                              : write_tensors(job, path, all.tensors, all.n));
     weights_collected_free(&all);
     return ok;
 }

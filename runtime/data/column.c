@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether all values have one range, from 0 on. */
@@ -132,6 +133,22 @@ static bool read_row(const RowColumn *column, const Cell *cell, Ids *values, Row
            cell_has_width(column, n, fault);
 }
 
+/* A text behind its column's prompt; places in the text are counted from the prompt on. */
+static bool read_prompted(const RowColumn *column, const Tokenizer *tokenizer, const char *prompt,
+                          const Line *text, Ids *values, RowFault *fault)
+{
+    const size_t front = strlen(prompt);
+    char *whole = memory_resized(NULL, front + text->length + 1);
+    memcpy(whole, prompt, front);
+    if (text->length)
+        memcpy(whole + front, text->text, text->length);
+    const bool ok =
+        cell_read(column, tokenizer, &(Line){whole, front + text->length}, values, NULL, fault);
+    fault->at = fault->at > front ? fault->at - front : 0;
+    free(whole);
+    return ok;
+}
+
 bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Cell *cell, Ids *values,
                  RowFault *fault)
 {
@@ -139,8 +156,10 @@ bool column_read(const ColumnSpec *spec, const Vocabulary *vocab, const Cell *ce
     const Tokenizer *tokenizer =
         spec->kind == COLUMN_TEXT ? vocab_tokenizer(column_vocab(spec, vocab)) : NULL;
     fault->text[0] = 0;
-    const bool ok = cell->tensor ? read_row(&column, cell, values, fault)
-                                 : cell_read(&column, tokenizer, &cell->text, values, NULL, fault);
+    const bool ok =
+        cell->tensor   ? read_row(&column, cell, values, fault)
+        : spec->prompt ? read_prompted(&column, tokenizer, spec->prompt, &cell->text, values, fault)
+                       : cell_read(&column, tokenizer, &cell->text, values, NULL, fault);
     memory_need(ok || fault->text[0]);
     return ok;
 }

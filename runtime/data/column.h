@@ -32,6 +32,7 @@ typedef struct HideRule {
  *   beside_target  numbers or labels of the tokens of the text that the model predicts
  *   is_source      a text of the sources' vocabulary
  *   hide           of a text
+ *   prompt         of a text: what stands before each, as if it were written there; NULL: nothing
  *   vocab          of a text: its own; NULL: that of the corpus
  *   labels, first  of COLUMN_LABELS: the list, and the id of its first
  *   is_ctc         labels of a CTC loss, whose blank is 0
@@ -45,6 +46,7 @@ typedef struct ColumnSpec {
     int64_t width, below;
     bool is_framed, by_words, beside_target, is_source, is_ctc;
     HideRule hide;
+    const char *prompt;
     Vocabulary *vocab;
     const Labels *labels;
     int32_t first;

@@ -6,5 +6,5 @@ set -eu
 . tests/common.sh
 command -v python3 >/dev/null || { echo "skipped: there is no python3"; exit 77; }
 enter_work
-export OMP_NUM_THREADS=1 TFC_CACHE="$work/cache"
+export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 TFC_CACHE="$work/cache"
 python3 "$root/tests/cli/pairs.py" "$tfc" "$root/tests/fixtures"
