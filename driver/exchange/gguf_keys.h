@@ -58,7 +58,7 @@ extern const char *const gguf_head_widths[];
  *   whole     a word that is a token is not put together from merges (ignore_merges)
  *   nfc       its normalizer is NFC, which no key of a GGUF says
  *   has_prefix   a text that begins without a blank gets one; in no GGUF */
-enum { GGUF_PATTERNS = 5 };
+enum { GGUF_PATTERNS = 6 };
 typedef struct GgufCut {
     const char *name, *patterns[GGUF_PATTERNS];
     bool digits, whole, nfc, has_prefix;

@@ -108,7 +108,7 @@ static bool has_other_head(const ImportModel *model, const ImportSought *sought)
     bool has = false;
     for (size_t i = 0; sought->class_name && i < sizeof endings / sizeof *endings; i++)
         has = has || text_ends(sought->class_name, endings[i]);
-    return has && !model->ending && !sought->vectors;
+    return has && !model->ending;
 }
 
 static const ImportModel *refuse_head(Job *job, const ImportSought *sought)

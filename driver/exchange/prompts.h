@@ -19,8 +19,8 @@ bool prompts_read(Job *job, const char *folder, Prompts *prompts);
 /* "query, passage" */
 const char *prompts_list(Job *job, const Prompts *prompts);
 /* The prompt of a run that --prompt names; name NULL: the one that its folder says, "": none. *text
- * NULL: there is none. False after an error: the run has no such prompt, or one whose tokens are not
- * to be pooled. */
+ * NULL: there is none. False after an error: the run has no such prompt, or one whose tokens are
+ * not to be pooled. */
 bool prompts_of_run(Job *job, const char *run, const char *name, const char **text);
 
 #endif

@@ -138,6 +138,7 @@ mpt 1,2,34
 starcoder 1,2,3,4
 refact 1,2,3,4
 falcon 1,2,3,4 back
+deepseek-llm 1,2,34 back
 deepseek-coder 1,2,3,4 back
 deepseek-v3 1,2,3,4 back
 END
