@@ -131,13 +131,29 @@ static bool copy_folder(const ImportWeights *w, const char *to)
            copy_modules(w, to);
 }
 
+/* Whether a file of weights has no data in others. False after an error. */
+static bool is_one_file(const ImportWeights *w)
+{
+    Shards *shards = open_shards(w);
+    const StFile *file = shards ? shards->files.data[0] : NULL;
+    const bool ok =
+        file &&
+        (!file->n_more ||
+         job_error(w->job,
+                   "%s has data in other files, and --copy copies one: leave it out, or save "
+                   "the model as one file",
+                   w->source));
+    shards_close(shards);
+    return ok;
+}
+
 bool import_weights_place(const ImportWeights *w, const char *run, bool copy)
 {
     const char *path = file_in(w->job->arena, run, RUN_WEIGHTS);
     if (!copy)
         return !symlink(w->path, path) || job_error(w->job, "%s: %s", path, strerror(errno));
     return file_is_folder(w->path) ? copy_folder(w, path)
-                                   : copy_file(w, FILE_ANYWHERE, w->path, path);
+                                   : is_one_file(w) && copy_file(w, FILE_ANYWHERE, w->path, path);
 }
 
 static void tell_unused(const ImportWeights *w, const TextList *unused)

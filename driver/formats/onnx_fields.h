@@ -14,7 +14,8 @@ enum { ATTRIBUTE_TYPE_INT = 2, ATTRIBUTE_TYPE_STRING = 3, ATTRIBUTE_TYPE_TENSOR 
 enum { ATTRIBUTE_TYPE_INTS = 7 };
 enum { TENSOR_dims = 1, TENSOR_data_type = 2, TENSOR_float_data = 4, TENSOR_int32_data = 5 };
 enum { TENSOR_int64_data = 7, TENSOR_name = 8, TENSOR_raw_data = 9, TENSOR_double_data = 10 };
-enum { TENSOR_external_data = 13 };
+enum { TENSOR_external_data = 13, TENSOR_data_location = 14, DATA_LOCATION_EXTERNAL = 1 };
+enum { ENTRY_key = 1, ENTRY_value = 2 };
 enum { VALUE_INFO_name = 1, VALUE_INFO_type = 2 };
 enum { TYPE_tensor_type = 1 };
 enum { TYPE_TENSOR_elem_type = 1, TYPE_TENSOR_shape = 2 };

@@ -1,10 +1,13 @@
 /* Reading the messages that hold tensors; all others are passed over. */
+#define _GNU_SOURCE
 #include "driver/formats/onnx_weights.h"
 
+#include "base/file.h"
 #include "base/proto.h"
 #include "driver/formats/onnx_fields.h"
 #include "driver/formats/tensor_list.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The types by their numbers in TensorProto.DataType, and the field of numbers that are not raw. */
@@ -42,13 +45,19 @@ static const char *copy_text(Arena *arena, OnnxText from)
     return arena_strndup(arena, from.text ? from.text : "", from.length);
 }
 
+/* OnnxExternal: where the data lies that is in another file (onnx.proto, external_data). */
+typedef struct OnnxExternal {
+    OnnxText location, offset, length;
+} OnnxExternal;
+
 /* A TensorProto while its fields are read. */
 typedef struct OnnxTensor {
     StTensor tensor;
     OnnxText name;
     uint64_t type, bytes;
     const char *data;
-    uint32_t field;                          /* that data are of; 0: none */
+    uint32_t field; /* that data are of; 0: none */
+    OnnxExternal external;
     bool is_external, has_numbers, has_more; /* another field of data, or another piece */
 } OnnxTensor;
 
@@ -72,6 +81,25 @@ static bool read_dims(TensorList *list, OnnxTensor *t, const ProtoField *field)
     return !packed.bad || tensor_list_refuse(list, NULL, "the dimensions of a tensor are damaged");
 }
 
+static void read_entry(OnnxTensor *t, Proto message)
+{
+    OnnxText key = {0}, value = {0};
+    ProtoField field;
+    while (proto_next(&message, &field)) {
+        if (field.number == ENTRY_key && field.kind == PROTO_BYTES)
+            key = (OnnxText){field.bytes, field.size};
+        if (field.number == ENTRY_value && field.kind == PROTO_BYTES)
+            value = (OnnxText){field.bytes, field.size};
+    }
+    t->is_external = true;
+    if (is_text(key, "location"))
+        t->external.location = value;
+    if (is_text(key, "offset"))
+        t->external.offset = value;
+    if (is_text(key, "length"))
+        t->external.length = value;
+}
+
 static bool read_field(TensorList *list, OnnxTensor *t, const ProtoField *field)
 {
     switch (field->number) {
@@ -81,7 +109,13 @@ static bool read_field(TensorList *list, OnnxTensor *t, const ProtoField *field)
         if (field->kind == PROTO_BYTES)
             t->name = (OnnxText){field->bytes, field->size};
         break;
-    case TENSOR_external_data: t->is_external = true; break;
+    case TENSOR_external_data:
+        if (field->kind == PROTO_BYTES)
+            read_entry(t, proto_message(field->bytes, field->size));
+        break;
+    case TENSOR_data_location:
+        t->is_external = t->is_external || field->value == DATA_LOCATION_EXTERNAL;
+        break;
     case TENSOR_raw_data:
     case TENSOR_float_data:
     case TENSOR_double_data:
@@ -120,6 +154,9 @@ typedef struct OnnxReader {
     TensorList list;
     Map others; /* OtherName, by the initialiser's name */
     Map named;  /* all other names */
+    const char *folder;
+    Map files; /* numbers of `maps`, from 1, by name */
+    VEC(StMap) maps;
 } OnnxReader;
 
 /* Either text may be NULL: the arena has failed. */
@@ -161,6 +198,95 @@ static bool add_tensor(OnnxReader *r, const OnnxTensor *t)
     return true;
 }
 
+/* ---- data in other files ---- */
+
+/* The file beside the model; NULL after an error. */
+static const StMap *map_external(OnnxReader *r, const char *tensor, const char *name)
+{
+    const uintptr_t number = (uintptr_t)map_get(&r->files, name);
+    if (number)
+        return &r->maps.data[number - 1];
+    StMap file = {.path = file_in(r->list.arena, r->folder, name)};
+    if (!file.path)
+        return NULL;
+    Diagnostics unseen;
+    diag_init(&unseen, r->list.arena);
+    file.map = file_map_within(&unseen, (FileReach){.folder = r->folder}, file.path, &file.bytes);
+    if (!file.map) {
+        tensor_list_refuse(
+            &r->list, tensor,
+            arena_printf(r->list.arena,
+                         "its data is in %s, which is missing, is no regular file, or "
+                         "leads out of the folder",
+                         text_visible_name(r->list.arena, file.path)));
+        return NULL;
+    }
+    const size_t before = r->maps.count;
+    vec_push(r->list.arena, r->maps, file);
+    if (r->maps.count == before || arena_failed(r->list.arena)) {
+        r->maps.count = before;
+        file_unmap(file.map, file.bytes);
+        return NULL;
+    }
+    map_set(&r->files, name, (void *)(uintptr_t)r->maps.count);
+    return &r->maps.data[before];
+}
+
+/* Digits; of none `absent`. False: something else, or more than 2^63. */
+static bool read_count(OnnxText text, uint64_t absent, uint64_t *count)
+{
+    *count = text.text ? 0 : absent;
+    for (size_t i = 0; i < text.length; i++) {
+        const char c = text.text[i];
+        if (c < '0' || c > '9' || *count > (UINT64_C(1) << 63) / 10 - 1)
+            return false;
+        *count = *count * 10 + (uint64_t)(c - '0');
+    }
+    return !text.text || text.length;
+}
+
+/* Finds the data of a tensor that has it in another file. */
+static bool take_external(OnnxReader *r, OnnxTensor *t)
+{
+    TensorList *list = &r->list;
+    const char *name = t->tensor.name, *file = copy_text(list->arena, t->external.location);
+    uint64_t offset, length;
+    if (!file)
+        return false;
+    if (t->field || t->has_numbers)
+        return tensor_list_refuse(list, name, "its numbers are here and in another file, too");
+    if (!*file || strlen(file) != t->external.location.length || strpbrk(file, "/\\") ||
+        !strcmp(file, ".") || !strcmp(file, ".."))
+        return tensor_list_refuse(
+            list, name,
+            arena_printf(list->arena,
+                         "its data is in the file '%s': expected the name of one that lies beside "
+                         "the model; save the model again, with its data in this folder",
+                         text_visible_name(list->arena, file)));
+    if (!read_count(t->external.offset, 0, &offset) ||
+        !read_count(t->external.length, UINT64_MAX, &length))
+        return tensor_list_refuse(list, name,
+                                  "the offset or the length of its data in another file is no "
+                                  "number of bytes");
+    const StMap *map = map_external(r, name, file);
+    if (!map)
+        return false;
+    if (length == UINT64_MAX && offset <= map->bytes)
+        length = map->bytes - offset;
+    if (offset > map->bytes || length > map->bytes - offset)
+        return tensor_list_refuse(
+            list, name,
+            arena_printf(
+                list->arena,
+                "its data are %llu bytes from byte %llu on of %s, which has %llu" FETCH_AGAIN,
+                (unsigned long long)length, (unsigned long long)offset,
+                text_visible_name(list->arena, map->path), (unsigned long long)map->bytes));
+    t->data = (const char *)map->map + offset;
+    t->bytes = length;
+    t->field = TENSOR_raw_data;
+    return true;
+}
+
 /* `constant`: the name of a Constant's output; without a text: an initialiser has its own. */
 static bool read_tensor(OnnxReader *r, Proto message, OnnxText constant)
 {
@@ -177,10 +303,8 @@ static bool read_tensor(OnnxReader *r, Proto message, OnnxText constant)
     t.tensor.name = copy_text(list->arena, t.name);
     if (!t.tensor.name)
         return false;
-    if (t.is_external)
-        return tensor_list_refuse(list, t.tensor.name,
-                                  "its data is in another file, which is not read: save the model "
-                                  "as one file");
+    if (t.is_external && !take_external(r, &t))
+        return false;
     if (t.has_more || (t.field && t.has_numbers))
         return tensor_list_refuse(
             list, t.tensor.name, "its numbers are given twice, or in pieces: save the model again");
@@ -308,12 +432,23 @@ static bool mark_own(Arena *arena, StFile *file)
     return true;
 }
 
+/* The folder in which the model lies, whatever link leads to it: that of a run is one. */
+static const char *folder_of_model(Arena *arena, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *folder = file_folder(arena, real ? real : path);
+    free(real);
+    return folder;
+}
+
 StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, const void *bytes,
                            uint64_t size)
 {
     OnnxReader r = {.list = tensor_list_begin(diags, arena, path)};
     map_init(&r.others, arena);
     map_init(&r.named, arena);
+    map_init(&r.files, arena);
+    r.folder = folder_of_model(arena, path);
     Proto model = proto_message(bytes, (size_t)size);
     ProtoField field;
     bool ok = true, is_own = false;
@@ -326,6 +461,14 @@ StFile *onnx_weights_parse(Diagnostics *diags, Arena *arena, const char *path, c
     }
     if (ok && model.bad)
         ok = tensor_list_refuse(&r.list, NULL, "the file is cut off" FETCH_AGAIN);
-    StFile *file = ok ? tensor_list_file(&r.list) : NULL;
-    return file && is_own && !mark_own(arena, file) ? NULL : file;
+    StFile *file = ok && r.folder ? tensor_list_file(&r.list) : NULL;
+    if (file && is_own && !mark_own(arena, file))
+        file = NULL;
+    for (size_t i = 0; !file && i < r.maps.count; i++)
+        file_unmap(r.maps.data[i].map, r.maps.data[i].bytes);
+    if (file) {
+        file->more = r.maps.data;
+        file->n_more = (int64_t)r.maps.count;
+    }
+    return file;
 }

@@ -1,8 +1,8 @@
 /* The initialisers of an ONNX model (onnx.proto of ONNX: ModelProto.graph.initializer) as tensors
  * by name, and the tensors of its Constant nodes, each under the name of its output; scalars and
  * whole numbers of 64 bits of these are the graph's. Weights that PyTorch's exporter renamed or
- * joined have the names of their layers. What is kept in other files beside the model (external
- * data) is refused. */
+ * joined have the names of their layers. Data that is kept in other files (external data) is mapped
+ * where these lie beside the model. */
 #ifndef DRIVER_FORMATS_ONNX_WEIGHTS_H
 #define DRIVER_FORMATS_ONNX_WEIGHTS_H
 

@@ -32,16 +32,16 @@ struct KeptWeights {
 
 /* ---- which checkpoint ---- */
 
-static uint64_t sample_of(const StFile *file)
+static uint64_t sample_of(const StMap *file)
 {
-    uint64_t hash = file->map_bytes, bytes = file->map_bytes, n = bytes / SAMPLE_BYTES;
+    uint64_t hash = file->bytes, bytes = file->bytes, n = bytes / SAMPLE_BYTES;
     n = n < SAMPLES ? n : SAMPLES;
     for (uint64_t i = 0; i < n; i++)
         hash = xxh64((const char *)file->map + (bytes - SAMPLE_BYTES) / n * i, SAMPLE_BYTES, hash);
     return n ? hash : xxh64(file->map, bytes, hash);
 }
 
-static bool put_file(const StFile *file, Text *out)
+static bool put_map(const StMap *file, Text *out)
 {
     struct stat info;
     if (stat(file->path, &info) || !file->map)
@@ -51,6 +51,14 @@ static bool put_file(const StFile *file, Text *out)
              info.st_ctim.tv_nsec, (unsigned long long)info.st_dev, (unsigned long long)info.st_ino,
              (unsigned long long)sample_of(file));
     return true;
+}
+
+static bool put_file(const StFile *file, Text *out)
+{
+    bool ok = put_map(&(StMap){file->path, file->map, file->map_bytes}, out);
+    for (int64_t i = 0; ok && i < file->n_more; i++)
+        ok = put_map(&file->more[i], out);
+    return ok;
 }
 
 static bool identify(KeptWeights *kept)

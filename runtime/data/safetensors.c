@@ -492,7 +492,10 @@ void st_close(StFile *file)
     if (!file)
         return;
     file_unmap(file->map, file->map_bytes);
+    for (int64_t i = 0; i < file->n_more; i++)
+        file_unmap(file->more[i].map, file->more[i].bytes);
     file->map = NULL;
+    file->n_more = 0;
 }
 
 const StTensor *st_find(const StFile *file, const char *name)

@@ -104,6 +104,12 @@ typedef struct StPassed {
     const char *name, *type;
 } StPassed;
 
+/* StMap: another file that a file's tensors lie in. */
+typedef struct StMap {
+    const char *path;
+    const void *map;
+    uint64_t bytes;
+} StMap;
 typedef struct StFile {
     const char *path;
     int64_t n;
@@ -115,6 +121,8 @@ typedef struct StFile {
     Map index;                             /* private: name → tensor */
     const void *map;                       /* private: the mapping, NULL for st_parse */
     uint64_t map_bytes;
+    StMap *more; /* private: files beside it, n_more of them */
+    int64_t n_more;
 } StFile;
 
 /* Maps the file; NULL after an error. st_close unmaps; names live in the arena.
