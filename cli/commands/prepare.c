@@ -94,8 +94,11 @@ static void tell(Job *job, const PrepareResult *result)
                   : p->kind == CORPUS_PAIRS ? "for an empty side"
                                             : "that are empty");
     tell_left_out(job, p, p->long_,
-                  arena_printf(job->arena, "that are longer than %" PRId64 " tokens (--max-length)",
-                               p->max_length));
+                  !p->max_length
+                      ? "whose texts, joined, are longer than the model's positions"
+                      : arena_printf(job->arena,
+                                     "that are longer than %" PRId64 " tokens (--max-length)",
+                                     p->max_length));
 }
 
 static void show_progress(int64_t done, int64_t shards)

@@ -97,6 +97,8 @@ static uint64_t shard_parameters(const Tasks *tasks, const Task *task)
     hash = hash_u64(hash_u64(hash, (uint64_t)corpus_kind_numbers[tasks->rows.kind]),
                     (uint64_t)tasks->id_bytes);
     hash = hash_u64(hash, (uint64_t)tasks->options->max_length);
+    if (corpus_limit(&tasks->rows) != tasks->rows.max_length)
+        hash = hash_u64(hash, (uint64_t)corpus_limit(&tasks->rows));
     if (tasks->options->table)
         hash = hash_columns(hash, tasks->options->table);
     if (vocab_rules(tasks->vocab)->text.newline < 0)

@@ -196,6 +196,15 @@ if read(after("newest", "--set", "probable=true"), "config_sentence_transformers
 if read(after("number", "--set", "longest=9"), "tokenizer_config.json")["model_max_length"] != 9:
     fail("number", "the longest pair is not written")
 after("unsaid")
+with open("long.tsv", "w", encoding="utf-8") as file:
+    file.write("first\tsecond\tscore\n" + "".join(f"{a}\t{b}\t1\n" for a, b in PAIRS if a and b))
+done = ran("prepare", "prepare", "number.run/model.tfg", "--data", "long.tsv", "--vocab", "number.run", "-o", "prepared")
+if "5 of 6 records left out whose texts, joined, are longer than the model's positions" not in done.stderr:
+    fail("prepare", done.stderr)
+ran("prepared", "train", "number.run", "--out", "prepared.run", "--prepared", "prepared", "--steps", "2")
+done = ran("train", "train", "number.run", "--out", "long.run", "--data", "long.tsv", "--steps", "2")
+if "5 of 6 lines are longer than 12 tokens and are left out" not in done.stderr:
+    fail("train", done.stderr)
 done = run("eval", "number.run", "--data", "train.tsv", "--json")
 if done.returncode or json.loads(done.stdout)["records"] != 2:
     fail("eval", done.stderr + done.stdout)
