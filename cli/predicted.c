@@ -16,11 +16,16 @@ static TfcPrediction described(const Prediction *p)
                            .labels = p->names};
 }
 
+static TfcLabelSet set_of(const Prediction *p)
+{
+    return (TfcLabelSet){p->thresholds, p->thresholds ? p->n_classes : 0, p->mark};
+}
+
 /* CTC's results, as many as are wanted. */
 static bool search_labels(Job *job, const PredictedForm *form, const TfcPrediction *p, Arena *arena,
                           TfcPredicted *out)
 {
-    const int32_t top = (int32_t)form->top;
+    const int32_t top = form->top ? (int32_t)form->top : 1;
     CtcBeam beam = form->beam;
     beam.n_best = top;
     beam.width = beam.width > top ? beam.width : top;
@@ -36,13 +41,15 @@ static bool put_prediction(Job *job, PredictedForm *form, const Prediction *p, c
 {
     Arena *arena = p->is_ctc ? arena_new() : NULL;
     const TfcPrediction prediction = described(p);
+    const TfcLabelSet set = set_of(p);
+    const int64_t top = predicted_top(&set, form->top, 1);
     TfcPredicted found = {.values = values, .positions = n / p->width};
     const bool ok = !p->is_ctc || search_labels(job, form, &prediction, arena, &found);
     predicted_count_notes(&form->notes, &found, 1, form->line);
     if (ok && json)
-        predicted_put_json(&prediction, &found, form->top, json);
+        predicted_put_json(&prediction, &set, &found, top, json);
     else if (ok)
-        predicted_put_line(&prediction, &found, form->top, out);
+        predicted_put_line(&prediction, &set, &found, top, out);
     arena_free(arena);
     return ok;
 }

@@ -8,7 +8,8 @@
 #include "runtime/model/predicted_text.h"
 
 /* PredictedForm: how rows are written.
- *   top      how many classes, or results of CTC's search
+ *   top      how many classes, or results of CTC's search; 0: nobody said, and it is one, or the
+ *            labels of a set
  *   beam     of predictions that CTC makes labels of; its n_best is `top`
  *   line     of the row, from 0
  *   notes    of the rows so far */

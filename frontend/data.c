@@ -46,7 +46,7 @@ static void set_text(Elab *e, Op *op, AttrName name, const char *text)
     op_set_attr(e->b.function, op, attr_string(name, text));
 }
 
-/* ---- input NAME : type[dims] = column("FIELD", hide = …) ---- */
+/* ---- input NAME : type[dims] = column("FIELD", hide = …, many = …) ---- */
 
 static const char column_use[] = "column(\"FIELD\")";
 
@@ -99,9 +99,39 @@ static bool set_share(Elab *e, const Node *arg, const Val *val, AttrName attr, O
     return fits;
 }
 
-static bool set_column(Elab *e, const Node *arg, Op *op)
+/* `many`: the mark between labels of a set, of an input bool[B, n]. */
+static bool set_many(Elab *e, const Node *arg, const Node *input, Op *op)
 {
-    const char *names[N_COLUMN_SETTINGS];
+    const Type *type = &op_result(op)->type;
+    const Val val = eval_at_top(e, arg->a);
+    const Node *count = input->a->kids.count == 2 ? input->a->kids.data[1] : NULL;
+    if (val.kind == VAL_ERROR)
+        return false;
+    if (type->dtype != DT_BOOL || type->rank != 2 || !dim_is_const(type->dims[1])) {
+        elab_error(e, arg,
+                   "`many` is for sets of labels, a truth value for each: `%s` is %s, and would "
+                   "be `bool[B, n]`",
+                   input->name, type_text(e, type));
+        return false;
+    }
+    if (val.kind != VAL_STRING || strlen(val.text) != 1 || (unsigned char)*val.text < ' ') {
+        elab_error(e, arg->a,
+                   "`many` is the mark between labels, one character such as \"|\", not %s",
+                   val_text(e, &val));
+        return false;
+    }
+    set_text(e, op, ATTR_many, val.text);
+    set_text(e, op, ATTR_vocab, "words");
+    if (count && count->kind == NODE_NAME)
+        set_text(e, op, ATTR_counts, count->name);
+    return true;
+}
+
+static bool set_column(Elab *e, const Node *arg, const Node *input, Op *op)
+{
+    const char *names[N_COLUMN_SETTINGS + 1];
+    if (!strcmp(arg->name, "many"))
+        return set_many(e, arg, input, op);
     for (int i = 0; i < N_COLUMN_SETTINGS; i++) {
         const struct ColumnSetting *setting = &column_settings[i];
         names[i] = setting->name;
@@ -119,8 +149,10 @@ static bool set_column(Elab *e, const Node *arg, Op *op)
         elab_error(e, arg->a, "`%s` is true or false, not %s", arg->name, val_text(e, &val));
         return false;
     }
-    elab_error(e, arg, "a column has no `%.60s`; it has hide, keep, random, whole_words and end%s",
-               arg->name, did_you_mean(e, arg->name, NULL, 0, names, N_COLUMN_SETTINGS));
+    names[N_COLUMN_SETTINGS] = "many";
+    elab_error(e, arg,
+               "a column has no `%.60s`; it has hide, keep, random, whole_words, end and many%s",
+               arg->name, did_you_mean(e, arg->name, NULL, 0, names, N_COLUMN_SETTINGS + 1));
     return false;
 }
 
@@ -163,7 +195,7 @@ static const char *read_column(Elab *e, const Node *input, const Node *feed, Op 
     bool ok = field != NULL;
     for (size_t i = 1; ok && i < feed->kids.count; i++) {
         const Node *arg = feed->kids.data[i];
-        ok = arg->name && set_column(e, arg, op);
+        ok = arg->name && set_column(e, arg, input, op);
         if (!arg->name)
             elab_error(e, arg, "a column is one field: write `%s`", column_use);
     }
@@ -258,12 +290,21 @@ static void declare_vocab(Elab *e, const Node *vocab)
     if (!decl || !words || decl->value.kind != VAL_TENSOR)
         return;
     const Type *type = &decl->value.tensor->type;
-    if (type->dtype == DT_I32) {
-        set_text(e, decl->value.tensor->op, ATTR_vocab, words);
+    Op *op = decl->value.tensor->op;
+    const bool is_set = op_attr(op, ATTR_many) != NULL;
+    if (type->dtype == DT_I32 || (is_set && !strncmp(words, "words", 5))) {
+        set_text(e, op, ATTR_vocab, words);
         return;
     }
-    elab_error(e, vocab, "`%s` is %s: only an input of `token` or `int` has a vocabulary",
-               vocab->name, type_text(e, type));
+    if (is_set)
+        elab_error(e, vocab,
+                   "`%s` has sets of labels: its vocabulary is `words` or `words(\"FILE\")`",
+                   vocab->name);
+    else
+        elab_error(e, vocab,
+                   "`%s` is %s: only an input of `token` or `int`, or a column with `many`, has a "
+                   "vocabulary",
+                   vocab->name, type_text(e, type));
     elab_note(e, decl->node->loc, "declared here");
 }
 
@@ -311,6 +352,8 @@ static const char *class_problem(const Elab *e, const Node *call, const Value *v
         return "probabilities of classes are floats";
     if (!dim_is_const(type->dims[type->rank - 1]))
         return "the last dimension counts the classes, so it must be constant";
+    if (is_call(call, "many") && type->rank != 2)
+        return "a set of labels is of each row: its probabilities are [B, n]";
     if (!is_along_last(e, call, value))
         return "probabilities of classes are a softmax along the last axis";
     return NULL;
@@ -319,7 +362,8 @@ static const char *class_problem(const Elab *e, const Node *call, const Value *v
 const char *prediction_kind(Elab *e, const Node *predict, const Val *val)
 {
     const Node *given = predict->a;
-    bool classes = is_call(given, "softmax") || is_call(given, "sigmoid");
+    const bool many = is_call(given, "many"),
+               classes = many || is_call(given, "softmax") || is_call(given, "sigmoid");
     const char *problem = NULL;
     if (val->kind != VAL_TENSOR || !begins_with_batch(e, &val->tensor->type))
         problem = "a model predicts something of each row, so the first dimension must be the "
@@ -329,7 +373,7 @@ const char *prediction_kind(Elab *e, const Node *predict, const Val *val)
     else if (val->tensor->type.dtype == DT_BOOL)
         problem = "a model predicts numbers; `float(x)` makes numbers of truth values";
     if (!problem)
-        return classes ? "classes" : "values";
+        return many ? "many" : classes ? "classes" : "values";
     elab_error(e, given, "%s: `%s` is %s", problem, predict->name, val_text(e, val));
     return NULL;
 }

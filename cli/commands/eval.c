@@ -6,6 +6,7 @@
 #include "cli/tokens.h"
 #include "driver/corpus/table_files.h"
 #include "driver/run/prediction_measures.h"
+#include "driver/run/thresholds.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -53,6 +54,33 @@ static const char *class_name(const Prediction *p, int64_t id, Text *digits)
     return digits->data;
 }
 
+static void put_match(const char *label, const MatchCount *of, JsonWriter *json)
+{
+    json_put_text(json, "label", label);
+    json_put_integer(json, "labels", of->labels);
+    json_put_integer(json, "predictions", of->predictions);
+    json_put_integer(json, "right", of->right);
+    json_put_number(json, "precision", match_precision(of), RESULT_DIGITS);
+    json_put_number(json, "recall", match_recall(of), RESULT_DIGITS);
+    json_put_number(json, "f1", match_f1(of), RESULT_DIGITS);
+}
+
+/* All labels of sets. */
+static void put_sets(const JudgedSets *sets, JsonWriter *json)
+{
+    Text digits = {0};
+    json_open(json, "sets", '[');
+    for (int64_t i = 0; i < sets->n; i++) {
+        json_open(json, NULL, '{');
+        put_match(class_name(sets->prediction, i, &digits), &sets->of[i].count, json);
+        json_put_number(json, "average_precision", sets->of[i].average_precision, RESULT_DIGITS);
+        json_put_number(json, "threshold", (double)sets->prediction->thresholds[i], RESULT_DIGITS);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    text_free(&digits);
+}
+
 /* Those that occur. `p`: whose classes they are; NULL: types of spans. */
 static void put_matches(const char *key, const MatchCount *of, const char *const *names, int64_t n,
                         const Prediction *p, JsonWriter *json)
@@ -63,13 +91,7 @@ static void put_matches(const char *key, const MatchCount *of, const char *const
         if (!of[i].labels && !of[i].predictions)
             continue;
         json_open(json, NULL, '{');
-        json_put_text(json, "label", p ? class_name(p, i, &digits) : names[i]);
-        json_put_integer(json, "labels", of[i].labels);
-        json_put_integer(json, "predictions", of[i].predictions);
-        json_put_integer(json, "right", of[i].right);
-        json_put_number(json, "precision", match_precision(&of[i]), RESULT_DIGITS);
-        json_put_number(json, "recall", match_recall(&of[i]), RESULT_DIGITS);
-        json_put_number(json, "f1", match_f1(&of[i]), RESULT_DIGITS);
+        put_match(p ? class_name(p, i, &digits) : names[i], &of[i], json);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -86,6 +108,8 @@ static void put_judged(const Judged *judged, JsonWriter *json)
         put_matches("tags", tags->of, NULL, tags->n, judged->tags.prediction, json);
     if (judged->tags.prediction && spans->has_spans)
         put_matches("spans", spans->of, spans->types, spans->n_types, NULL, json);
+    if (judged->sets.prediction)
+        put_sets(&judged->sets, json);
 }
 
 /* The table of --confusions: a line for each label, a field for each prediction. */
@@ -336,6 +360,7 @@ static bool eval(Job *job, const void *record, RunFolder *run)
          (is_mean ? predictor_add_members(&predictor, job, run) &&
                         run_folder_load(job, run, o->common.checkpoint)
                   : evaluation_prepare(job, run, o->common.checkpoint)) &&
+         thresholds_of_run(job, &predictor, run) &&
          measure(job, o, run, first, &text, predicting ? &predictor : NULL, &figures);
     ok = eval_text_close(&text, ok) &&
          (!o->confusions || write_confusions(job, o->confusions, &figures.judged));

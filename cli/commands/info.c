@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "driver/exchange/prompts.h"
 #include "driver/formats/formats.h"
+#include "driver/run/thresholds.h"
 #include "driver/train/best.h"
 #include "ir/text.h"
 #include "passes/pass.h"
@@ -284,6 +285,40 @@ static void print_prompts(Job *job, const char *run)
                (int)i == prompts.chosen ? ", where --prompt names no other" : "");
 }
 
+static bool predicts_sets(const Module *module)
+{
+    bool any = false;
+    FOR_OPS (op, &module_function(module, "model")->body)
+        any = any || (op->kind == OP_output && op_attr(op, ATTR_predict) &&
+                      !strcmp(op_string(op, ATTR_predict), "many"));
+    return any;
+}
+
+/* Of each label of a set its threshold, by the params with which the run answers. False after an
+ * error. */
+static bool print_thresholds(Job *job, RunFolder *run, const char *path)
+{
+    enum { MOST_SHOWN = 60 };
+    Predictor predictor;
+    const char *checkpoint = run_params(job, path);
+    if (!checkpoint || !predicts_sets(run->session.model->module))
+        return true;
+    if (!predictor_find(&predictor, job, &run->inference, &run->columns, run->kind, NULL) ||
+        !thresholds_mean(job, &predictor, &checkpoint, 1))
+        return false;
+    for (int p = 0; p < predictor.n; p++) {
+        const Prediction *set = &predictor.all[p];
+        const int64_t n = set->thresholds ? prediction_labels(&predictor, set) : 0;
+        for (int64_t i = 0; i < n && i < MOST_SHOWN; i++)
+            printf("  threshold of %s  %.4f  %s\n", cli_name(job->arena, set->name),
+                   (double)set->thresholds[i],
+                   set->names ? cli_name(job->arena, set->names[i]) : "");
+        if (n > MOST_SHOWN)
+            printf("  … %" PRId64 " more: tfc eval --json has all\n", n - MOST_SHOWN);
+    }
+    return true;
+}
+
 static bool info_run(Job *job, const char *path)
 {
     RunFolder run;
@@ -314,6 +349,7 @@ static bool info_run(Job *job, const char *path)
              best = print_checkpoint(job, path, "best", best_text(job, path), &seen);
         ok = print_checkpoint(job, path, "average", "", &seen) && last && best;
         print_answering(job, path);
+        ok = print_thresholds(job, &run, path) && ok;
         if (!last || !best)
             name_whole(job, path, last ? "best" : "last");
     }

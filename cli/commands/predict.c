@@ -7,6 +7,7 @@
 #include "driver/formats/npz.h"
 #include "driver/run/folder.h"
 #include "driver/run/prediction.h"
+#include "driver/run/thresholds.h"
 #include "runtime/data/table.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ typedef struct Predict {
     RecordFiles given;
     const char *only, *npy, *tsv, *lexicon, *separator, *prompt;
     int64_t top, beam;
+    double threshold;
     bool json;
 } Predict;
 
@@ -275,6 +277,21 @@ static bool take_prompt(Job *job, const Predict *o, const RunFolder *run, Predic
     return true;
 }
 
+/* Those of the run, or the one that is given. */
+static bool settle_thresholds(Job *job, const Predict *o, Predictor *predictor,
+                              const RunFolder *run)
+{
+    bool any = false;
+    for (int p = 0; p < predictor->n; p++)
+        any = any || predictor->all[p].thresholds;
+    if (o->threshold > 0 && !any)
+        return job_error(job, "--threshold: the model predicts no sets of labels, as `predict NAME "
+                              "= many(logits)` does");
+    if (o->threshold > 0)
+        thresholds_set(predictor, o->threshold);
+    return o->threshold > 0 || thresholds_of_run(job, predictor, run);
+}
+
 static bool predict(Job *job, const void *record, RunFolder *run)
 {
     const Predict *o = record;
@@ -289,7 +306,7 @@ static bool predict(Job *job, const void *record, RunFolder *run)
         find_shown(job, o, &answers) && begin_form(job, &answers) &&
         (options.table = records_open(job, run, &predictor, &o->given)) != NULL &&
         stream_open(&stream, job, &options) && run_folder_load(job, run, o->common.checkpoint) &&
-        open_values(job, &answers);
+        settle_thresholds(job, o, &predictor, run) && open_values(job, &answers);
     cli_flush(job);
     if (!o->json && !answers.values)
         predicted_cut_names(job->arena, &predictor);
@@ -327,8 +344,12 @@ static const Option options[] = {
                 "of text, if the predictions read one field (standard input)"},
     OPTION_COLUMN(Predict, given.columns),
     {"only", "NAME", FIELD(Predict, only), 0, NULL, "the prediction to give, of several"},
-    {"top", "K", FIELD(Predict, top), 1, "1",
-     "give the K most probable classes, or results of CTC with their log-probabilities"},
+    {"top", "K", FIELD(Predict, top), 1, NULL,
+     "give the K most probable classes, or results of CTC with their log-probabilities (1); of\n"
+     "sets of labels the K most probable ones, with their probabilities"},
+    {"threshold", "P", FIELD(Predict, threshold), 0, NULL,
+     "of sets: give the labels with a probability of at least P (those that the run chose on its\n"
+     "validation text for each label, or 0.5)"},
     {"beam", "N", FIELD(Predict, beam), 1, "1",
      "search labels of CTC by a beam of N prefixes; 1: the best path"},
     {"lexicon", "FILE", FIELD(Predict, lexicon), 0, NULL,
@@ -369,7 +390,8 @@ const Command command_predict = {
     .max_arguments = 1,
     .text =
         "Prints a line for each record: what `predict NAME = …` in the model says. Classes are\n"
-        "given as the most probable one, a tab and its probability; tags of positions with\n"
+        "given as the most probable one, a tab and its probability; the labels of a set with the\n"
+        "mark of its column between them, the most probable first; tags of positions with\n"
         "blanks between them; numbers with blanks between them; labels of CTC with blanks\n"
         "between them, with --top K above 1 each result, a tab and its log-probability. Records\n"
         "are answered while they are read: one that is written into a pipe at once. A mistake in\n"

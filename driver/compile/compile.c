@@ -10,6 +10,7 @@
 #include "driver/compile/artifact.h"
 #include "driver/run/folder.h"
 #include "driver/run/inference.h"
+#include "driver/run/thresholds.h"
 #include "driver/run/weights.h"
 #include "runtime/text/hf/tokenizer_json.h"
 
@@ -275,7 +276,8 @@ static bool load_weights(Artifact *a, const CompileOptions *o)
     for (int f = 0; f < TFC_N_FUNCTIONS; f++)
         if (a->programs[f] && !store_add_program(a->weights, a->programs[f]))
             return job_no_memory(a->job);
-    return weights_load(a->job, a->session.model, a->weights, path, NULL);
+    return weights_load(a->job, a->session.model, a->weights, path, NULL) &&
+           (!a->names[TFC_PREDICT] || thresholds_mean(a->job, &a->predictor, &path, 1));
 }
 
 /* Params rounded to bf16. They stay f32 for the kernels; half of their bytes are zeros, which

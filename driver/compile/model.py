@@ -36,15 +36,18 @@ def _label(prediction, number):
     return prediction.labels[number].decode() if prediction.labels else number
 
 
-def _entry(prediction, values, top):
+def _entry(prediction, thresholds, values, top):
     """An entry of those of a text, as Model.predict gives them."""
     if not prediction.classes:
         return values if prediction.width > 1 else values[0]
-    order = sorted(range(prediction.classes), key=lambda i: -values[i])[:top]
+    given = range(prediction.classes)
+    if thresholds and top is None:
+        given = [i for i in given if values[i] >= thresholds[i]]
+    order = sorted(given, key=lambda i: -values[i])[:top]
     return [(_label(prediction, i), values[i]) for i in order]
 
 
-def _predicted(prediction, found, top):
+def _predicted(prediction, thresholds, found, top):
     """What is predicted of a text, as Model.predict gives it."""
     if prediction.ctc:
         results = [([_label(prediction, i) for i in one.classes[:one.n]], one.log_probability)
@@ -52,7 +55,7 @@ def _predicted(prediction, found, top):
         return results if top is not None else results[0][0] if results else None
     width = prediction.classes or prediction.width
     values = found.values[:found.positions * prediction.width]
-    entries = [_entry(prediction, values[i:i + width], top) for i in range(0, len(values), width)]
+    entries = [_entry(prediction, thresholds, values[i:i + width], top) for i in range(0, len(values), width)]
     return entries if prediction.positions or prediction.width > width else entries[0]
 
 
@@ -64,7 +67,7 @@ _SETTINGS = {name: (kind, n, takes) for name, kind, n, takes in _GENERATION if t
 
 # What neither computes nor waits: other threads of Python do not run meanwhile, since letting them costs more than the call.
 _AT_ONCE = {"error_text", "error_detail", "session_give", "generation_defaults", "unknown", "parameter_count", "prediction_count",
-            "prediction"}
+            "prediction", "prediction_set"}
 
 
 @functools.lru_cache(None)
@@ -363,15 +366,23 @@ class Model:
                 _check(describe(self._model, i, ctypes.byref(info)))
             return found
 
+        def _thresholds(self, count):
+            """Of each prediction those of its labels; None: it is none of sets."""
+            sets, describe = [_LabelSet() for _ in range(count)], _function("prediction_set")
+            for i, one in enumerate(sets):
+                _check(describe(self._model, i, ctypes.byref(one)))
+            return [one.thresholds[:one.n] if one.thresholds else None for one in sets]
+
         def _predict_all(self, data, predictions, top, search):
             found, n, cut = POINTER(_Predicted)(), c_int64(), (c_int64 * len(data))()
+            thresholds = self._thresholds(len(predictions))
             with _Taken(self._model) as session:
                 if search:
                     _check(_function("set_label_search")(session, ctypes.byref(search)))
                 _check(_function("predict_texts")(
                     session, len(data), (c_char_p * len(data))(*data),
                     (c_int64 * len(data))(*map(len, data)), ctypes.byref(found), ctypes.byref(n), cut))
-                answers = [{info.name.decode(): _predicted(info, found[i * n.value + k], top)
+                answers = [{info.name.decode(): _predicted(info, thresholds[k], found[i * n.value + k], top)
                             for k, info in enumerate(predictions) if found[i * n.value + k].positions}
                            for i in range(len(data))]
                 notes = [one.note.decode() for one in found[:len(data) * n.value] if one.note]
@@ -399,7 +410,7 @@ class Model:
 
         def predict(self, text, top=None, beam=None, lexicon=None, separator=None):
             """What the model predicts of a text, by name: of classes (label, probability), the most
-            probable first, and `top` of them (all); a list of numbers, or one; a list of such, where
+            probable first, and `top` of them (all; of a set of labels those in it); a list of numbers, or one; a list of such, where
             each token has its own; where CTC makes them, labels of the most probable result (None:
             there is none), or with `top` (labels, log-probability) of so many. Of a list of texts,
             a list. beam, lexicon (a list of words, their labels with blanks between) and separator

@@ -142,11 +142,12 @@ static TfcColumn read_column(Artifact *a, const ColumnSpec *spec)
     if (spec->kind == COLUMN_TEXT && spec->vocab && vocab_kind(spec->vocab) == VOCAB_JSON)
         a->records_lack =
             arena_printf(a->job->arena, "`%s` has a tokenizer.json of its own", spec->input);
-    if (spec->kind == COLUMN_LABELS && (!spec->labels || spec->by_words))
+    if (spec->kind == COLUMN_LABELS && (!spec->labels || spec->by_words || spec->many))
         a->records_lack =
             arena_printf(a->job->arena,
-                         spec->labels ? "the labels `%s` are those of words"
-                                      : "the labels of `%s` are not known without a run",
+                         !spec->labels ? "the labels of `%s` are not known without a run"
+                         : spec->many  ? "`%s` is fed by sets of labels"
+                                       : "the labels `%s` are those of words",
                          spec->input);
     return column_input(a, spec);
 }
@@ -234,6 +235,28 @@ static void put_prediction(const Prediction *p, int number, Text *out)
     text_add(out, p->names ? "labels_%d},\n" : "0},\n", number);
 }
 
+/* The digits that tell each f32 from the others, as C reads it. */
+static void put_thresholds(const Prediction *p, int number, Text *out)
+{
+    if (!p->thresholds)
+        return;
+    text_add(out, "static const float thresholds_%d[] = {", number);
+    for (int64_t i = 0; i < p->n_classes; i++)
+        text_add(out, "%s(float)%.9g", i ? ", " : "", (double)p->thresholds[i]);
+    text_string(out, "};\n");
+}
+
+static void put_set(const Prediction *p, int number, Text *out)
+{
+    if (!p->thresholds) {
+        text_string(out, "    {0, 0, 0},\n");
+        return;
+    }
+    text_add(out, "    {thresholds_%d, %" PRId64 ", ", number, p->n_classes);
+    put_c_string(p->mark, out);
+    text_string(out, "},\n");
+}
+
 static void put_name(const char *name, Text *out)
 {
     if (name)
@@ -272,6 +295,7 @@ static void put_column(const TfcColumn *column, int number, const char *own, Tex
     text_add(out, ", %" PRId64 ", %" PRId64 ", %" PRId64 ", ", row->kind, row->is_along,
              row->width);
     compile_put_frame(&row->frame, out);
+    text_add(out, ", {%" PRId64 ", %" PRId64 "}", row->marks.between, row->marks.is_set);
     text_add(out, row->labels ? ", column_labels_%d" : ", 0", number);
     text_add(out, ", %" PRId64 ", %" PRId64 ", 0, 0, {%" PRId64 ", ", row->n_labels, row->first,
              row->ids.n);
@@ -299,14 +323,20 @@ void compile_put_predictions(const Artifact *a, Text *out)
         return;
     for (int i = 0; i < p->n; i++)
         put_labels("labels", i, p->all[i].names, p->all[i].n_classes, out);
+    for (int i = 0; i < p->n; i++)
+        put_thresholds(&p->all[i], i, out);
     text_string(out, "static const TfcPrediction all_predictions[] = {\n");
     for (int i = 0; i < p->n; i++)
         put_prediction(&p->all[i], i, out);
+    text_string(out, "};\nstatic const TfcLabelSet all_sets[] = {\n");
+    for (int i = 0; i < p->n; i++)
+        put_set(&p->all[i], i, out);
     text_string(out, "};\n");
     const bool takes_text = put_text_input(a, out);
-    text_add(out,
-             "static const TfcPredictions predictions_constant = {%d, all_predictions, %s};\n\n",
-             p->n, takes_text ? "&text_input" : "0");
+    text_add(
+        out,
+        "static const TfcPredictions predictions_constant = {%d, all_predictions, all_sets, %s};\n\n",
+        p->n, takes_text ? "&text_input" : "0");
 }
 
 int compile_put_columns(const Artifact *a, Text *out)

@@ -239,6 +239,7 @@ static void put_about(const Artifact *a, Text *out)
         const Prediction *p = &a->predictor.all[i];
         json_open(&json, p->name, '{');
         json_put_bool(&json, "classes", p->classes || p->is_ctc);
+        json_put_bool(&json, "set", p->thresholds != NULL);
         json_put_bool(&json, "positions", p->side >= 0 && !p->is_ctc);
         json_close(&json, '}');
     }

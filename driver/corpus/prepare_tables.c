@@ -11,7 +11,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static LineLimits limits_of(const PrepareOptions *o) { return (LineLimits){.line = o->line_limit}; }
+static LineLimits limits_of(const PrepareOptions *o)
+{
+    return (LineLimits){.line = o->line_limit, .lists = o->table->fields.lists};
+}
 
 /* ---- the head ---- */
 
@@ -148,7 +151,7 @@ static bool see_cut(const LabelTasks *tasks, LabelTask *task)
         if (!column_words_are_counted(columns, c))
             continue;
         ok = column_words_check_cells(diags, &columns->specs[c], text.columns[c]);
-        label_set_init(&sets[c], arena, tasks->sets[c].in_words);
+        label_set_init(&sets[c], arena, tasks->sets[c].marks);
         if (ok)
             label_set_see(&sets[c], text.columns[c]);
     }
@@ -187,7 +190,7 @@ static bool count_labels(Job *job, const PrepareOptions *o, const TextParts *par
         for (int64_t k = 0; k < parts->data[i].n_cuts; k++)
             tasks.data[n++] = (LabelTask){.part = &parts->data[i], .cut = &parts->data[i].cuts[k]};
     for (int c = 0; c < columns->n; c++)
-        label_set_init(&tasks.sets[c], scratch, columns->specs[c].side >= 0);
+        label_set_init(&tasks.sets[c], scratch, column_marks(&columns->specs[c]));
     team_each(o->threads, n, run_labels, &tasks);
     const bool ok = prepare_reports_tell(job, &tasks.data->report, (size_t)n, sizeof *tasks.data);
     for (int c = 0; c < columns->n && ok; c++)

@@ -50,6 +50,7 @@ static int add_field(const Module *module, const char *input, const TextList *gi
         return -1;
     const char *field = given_field(given, input);
     out->names[out->n] = field ? field : ports_field(ports_input(module, input));
+    out->lists[out->n] = op_attr(ports_input(module, input), ATTR_many) != NULL;
     return out->n++;
 }
 
@@ -148,7 +149,7 @@ bool table_files_check(Job *job, const TextList *paths, const TableFields *field
 static Lines **read_fields(Job *job, const TextList *paths, const TableFields *fields,
                            int64_t line_limit)
 {
-    const LineLimits limits = {.line = line_limit};
+    const LineLimits limits = {.line = line_limit, .lists = fields->lists};
     if (!table_files_check(job, paths, fields))
         return NULL;
     if (is_tensors(paths))

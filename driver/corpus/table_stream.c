@@ -85,7 +85,7 @@ TableStream *table_stream_open(Job *job, const TextList *paths, const TableField
                        .paths = paths,
                        .fields = fields,
                        .options = *options,
-                       .limits = {.line = options->line_limit},
+                       .limits = {.line = options->line_limit, .lists = fields->lists},
                        .takes_lines =
                            options->takes_lines && fields->n == 1 && !is_named_table(paths),
                        .files = memory_zeroed(paths->count + 1, sizeof *s->files)};
@@ -181,6 +181,11 @@ static bool begins_table(Arena *arena, const Source *begin, const char *field, T
     Line first = {text, (size_t)((stop ? stop : end) - text)};
     first.length -= first.length && first.text[first.length - 1] == '\r';
     const char *key = arena_printf(arena, "\"%s\":", field);
+    const size_t mark = sizeof TABLE_FASTTEXT_MARK - 1;
+    if (first.length >= mark && !memcmp(first.text, TABLE_FASTTEXT_MARK, mark)) {
+        *format = TABLE_FASTTEXT;
+        return true;
+    }
     *format = first.length && *text == '{' ? TABLE_JSON : TABLE_TSV;
     return *format == TABLE_JSON
                ? memmem(first.text, first.length, key, strlen(key)) != NULL
@@ -193,6 +198,10 @@ static bool find_format(TableStream *s)
     Arena *arena = s->job->arena;
     size_t bytes;
     if (!s->takes_lines) {
+        ByteSource *source = &cutter_of(s)->source;
+        if (source->length &&
+            *source->data == *TABLE_FASTTEXT_MARK) /* more bytes than these will come */
+            byte_source_look(source, sizeof TABLE_FASTTEXT_MARK - 1);
         const size_t read = cutter_of(s)->source.length;
         bytes = read < BEGINNING ? read : BEGINNING;
         s->format = table_format(path_of(s), copy_source(s, arena, bytes));

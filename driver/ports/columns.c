@@ -138,13 +138,14 @@ static bool check_type(Job *job, const Module *module, const Op *input, const Fe
     const char *name = op_string(input, ATTR_name), *dim = dim_name(module, input, 1),
                *batch = dim_name(module, input, 0);
     const int first = has_side(module, input) ? 2 : 1;
-    bool ok = type->dtype == DT_I32 || type->dtype == DT_F32;
+    bool ok = type->dtype == DT_I32 || type->dtype == DT_F32 || op_attr(input, ATTR_many);
     for (int axis = first; axis < type->rank; axis++)
         ok = ok && dim_is_const(type->dims[axis]);
     if (!ok || !batch || !feed->batch || strcmp(batch, feed->batch) != 0)
         diag_error(&job->diags, input->loc,
                    "no column can feed `%s` of type %s: it takes token, int or float, of [B, …] or "
-                   "[B, S~, …] with B as its other inputs have and constants behind",
+                   "[B, S~, …] with B as its other inputs have and constants behind, or bool[B, n] "
+                   "as `many = \"|\"` in its column says",
                    name, ir_type_text(module, type, job->arena));
     else if (first == 2 && feed_side(feed, dim) < 0)
         diag_error(&job->diags, input->loc, "the columns have more than %d ragged dimensions",
@@ -222,7 +223,7 @@ static bool check_hiding(Job *job, const ModelPorts *ports, const DataColumns *c
 static bool check_words(Job *job, const Op *input, const ColumnSpec *spec)
 {
     const bool is_text = spec->kind == COLUMN_TEXT;
-    if ((!is_text && spec->kind != COLUMN_LABELS) ||
+    if (spec->many || (!is_text && spec->kind != COLUMN_LABELS) ||
         (spec->width == 1 && (spec->side >= 0 || !is_text)))
         return true;
     diag_error(&job->diags, input->loc, "`%s` takes %s: its type is token[B, S~]%s", spec->input,
@@ -245,6 +246,14 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
         spec.kind != COLUMN_TEXT && spec.side == SIDE_TARGET && ports->target && ports->next;
     if (spec.kind == COLUMN_FLOATS)
         return spec;
+    if (op_attr(input, ATTR_many)) {
+        spec.many = *op_string(input, ATTR_many);
+        spec.below = spec.width;
+        if (op_attr(input, ATTR_counts))
+            spec.counts = op_string(input, ATTR_counts);
+        *words = vocab;
+        return spec;
+    }
     int64_t table = token_table(model, input), classes = token_labels(model, input);
     spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
     *own = own_spec_of(vocab);

@@ -19,7 +19,7 @@ static const Labels *read_list(Job *job, const ColumnSpec *spec, const char *fol
 {
     const LineLimits limits = {.line = line_limit, .reach = job_reach(job, folder)};
     const Lines *lines = lines_read(&job->diags, job->arena, path, &limits);
-    return lines ? labels_parse(&job->diags, job->arena, lines, spec->side >= 0) : NULL;
+    return lines ? labels_parse(&job->diags, job->arena, lines, column_marks(spec)) : NULL;
 }
 
 /* The path of a file that the model names: beside the file that does. If there is none, and the
@@ -38,21 +38,30 @@ bool column_words_are_counted(const DataColumns *columns, int c)
     return columns->words[c] && !strcmp(columns->words[c], "words");
 }
 
+static bool check_cell_labels(Diagnostics *diags, const ColumnSpec *spec, const Lines *cells,
+                              int64_t i)
+{
+    Line label;
+    for (size_t next = 0; cell_next_label(column_marks(spec), &cells->at[i], &next, &label);)
+        for (size_t at = 0; at < label.length; at++)
+            if (label.text[at] == '\n' || label.text[at] == '\r' || label.text[at] == '\t') {
+                const size_t before = (size_t)(label.text - cells->at[i].text);
+                diag_error(diags, lines_place_within(cells, i, before + at),
+                           "a label of `%s` has a line break or a tab in it", spec->input);
+                return false;
+            }
+    return true;
+}
+
 bool column_words_check_cells(Diagnostics *diags, const ColumnSpec *spec, const Lines *cells)
 {
     if (cells->tensor)
         diag_error(diags, (Loc){0},
                    "`%s` has a list of words, and a tensor has numbers: declare it int",
                    spec->input);
-    for (int64_t i = 0; i < cells->n && !cells->tensor; i++) {
-        const Line *cell = &cells->at[i];
-        for (size_t at = 0; at < cell->length; at++)
-            if (cell->text[at] == '\n' || cell->text[at] == '\r' || cell->text[at] == '\t') {
-                diag_error(diags, lines_place_within(cells, i, at),
-                           "a label of `%s` has a line break or a tab in it", spec->input);
-                return false;
-            }
-    }
+    for (int64_t i = 0; i < cells->n && !cells->tensor; i++)
+        if (!check_cell_labels(diags, spec, cells, i))
+            return false;
     return !cells->tensor;
 }
 
@@ -96,7 +105,7 @@ static const Labels *count_labels(Job *job, const ColumnSpec *spec, const Lines 
     if (!cells || !column_words_check_cells(&job->diags, spec, cells))
         return NULL;
     Arena *scratch = arena_scratch(job->arena);
-    label_set_init(&set, scratch, spec->side >= 0);
+    label_set_init(&set, scratch, column_marks(spec));
     label_set_see(&set, cells);
     const Labels *labels = label_set_list(&set, job->arena);
     arena_free(scratch);
@@ -292,6 +301,8 @@ void column_words_set_sizes(Job *job, const DataColumns *columns, SessionOptions
 {
     for (int c = 0; c < columns->n; c++) {
         const ColumnSpec *spec = &columns->specs[c];
+        if (spec->many && spec->counts && !setting_value(&session->settings, spec->counts))
+            session_set_size(job, session, spec->counts, (int64_t)spec->labels->words.count);
         const char *name = arena_printf(job->arena, "%s_vocab", spec->input);
         if (spec->vocab && !setting_value(&session->settings, name))
             session_set_size(job, session, name, vocab_size(spec->vocab));

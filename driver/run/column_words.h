@@ -40,7 +40,8 @@ typedef struct NewParams {
  * after an error: a label that the run's list lacks. */
 bool column_words_keep(Job *job, const char *folder, const ModelPorts *ports,
                        const DataColumns *columns, NewParams *new);
-/* Sets the constants `INPUT_vocab` of the model to the sizes of texts' own vocabularies. */
+/* Sets the constants `INPUT_vocab` of the model to the sizes of texts' own vocabularies, and those
+ * that count the labels of sets, unless --set gives them. */
 void column_words_set_sizes(Job *job, const DataColumns *columns, SessionOptions *session);
 /* Gives the columns of the same model, read again, the same words. */
 void column_words_pass(const DataColumns *from, const DataColumns *to);

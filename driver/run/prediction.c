@@ -4,6 +4,7 @@
 #include "driver/run/evaluation.h"
 #include "passes/clone.h"
 #include "passes/pass.h"
+#include "runtime/data/measures.h"
 #include "runtime/model/predicted_values.h"
 
 #include <stdlib.h>
@@ -53,6 +54,8 @@ static bool may_label(const Predictor *p, const Prediction *prediction, int colu
     const ColumnSpec *spec = &p->given->specs[column];
     if (function_reads(p->function, spec->input) || spec->kind == COLUMN_TEXT)
         return false;
+    if (spec->many || prediction->thresholds)
+        return spec->many && prediction->thresholds && spec->width == prediction->width;
     if (!prediction->classes)
         return spec->kind == COLUMN_FLOATS && spec->side == prediction->side &&
                spec->width == prediction->width;
@@ -81,7 +84,9 @@ static int find_label(const Predictor *p, const Prediction *prediction)
 /* The column of text whose hidden tokens the loss compares with classes like these; -1: none. */
 static int find_hidden(const Predictor *p, const Prediction *prediction)
 {
-    for (int c = 0; c < p->given->n && prediction->classes && prediction->label < 0; c++) {
+    for (int c = 0;
+         c < p->given->n && prediction->classes && prediction->label < 0 && !prediction->thresholds;
+         c++) {
         const ColumnSpec *spec = &p->given->specs[c];
         if (p->inference->feed.hidden[c] && spec->side == prediction->side &&
             prediction->width == prediction->n_classes && spec->below == prediction->n_classes)
@@ -117,11 +122,19 @@ bool predictions_check(Job *job, const Function *function)
     return true;
 }
 
+int64_t prediction_labels(const Predictor *p, const Prediction *prediction)
+{
+    const ColumnSpec *spec = prediction->label < 0 ? NULL : &p->given->specs[prediction->label];
+    const int64_t listed = spec && spec->labels ? (int64_t)spec->labels->words.count : INT64_MAX;
+    return listed < prediction->n_classes ? listed : prediction->n_classes;
+}
+
 static void add_prediction(Predictor *p, Job *job, const Op *output)
 {
     const Type *type = &output->args[0]->type;
     const Module *module = p->function->module;
-    const bool classes = !strcmp(op_string(output, ATTR_predict), "classes");
+    const bool many = !strcmp(op_string(output, ATTR_predict), "many"),
+               classes = many || !strcmp(op_string(output, ATTR_predict), "classes");
     const int first = axis_of_values(module, type);
     Prediction *prediction = &p->all[p->n++];
     *prediction = (Prediction){
@@ -131,7 +144,14 @@ static void add_prediction(Predictor *p, Job *job, const Op *output)
     for (int axis = first; axis < type->rank; axis++)
         prediction->width *= type->dims[axis].size;
     prediction->n_classes = classes ? type->dims[type->rank - 1].size : 1;
+    if (many) {
+        prediction->thresholds = ARENA_ARRAY(job->arena, float, prediction->n_classes + 1);
+        for (int64_t i = 0; i < prediction->n_classes; i++)
+            prediction->thresholds[i] = (float)SETS_THRESHOLD;
+    }
     prediction->label = find_label(p, prediction);
+    prediction->mark[0] =
+        many && prediction->label >= 0 ? p->given->specs[prediction->label].many : '|';
     prediction->hidden = find_hidden(p, prediction);
     prediction->is_ctc = prediction->label >= 0 && p->given->specs[prediction->label].is_ctc;
     if (classes)
@@ -309,7 +329,8 @@ static bool predicts_same(const Predictor *p, const Predictor *other)
     for (int i = 0; same && i < p->n; i++) {
         const Prediction *a = &p->all[i], *b = &other->all[i];
         same = !strcmp(a->name, b->name) && a->classes == b->classes && a->side == b->side &&
-               a->width == b->width && a->n_classes == b->n_classes && a->is_ctc == b->is_ctc;
+               a->width == b->width && a->n_classes == b->n_classes && a->is_ctc == b->is_ctc &&
+               !a->thresholds == !b->thresholds;
     }
     return same;
 }

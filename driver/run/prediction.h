@@ -16,7 +16,10 @@
  *   names      the classes' names; NULL: they have none, and go by their numbers
  *   label      the column of the run's that says what is right; -1: none
  *   hidden     without one: the column of text whose hidden tokens it finds again; -1: none
- *   is_ctc     the classes are of frames, and CTC makes the labels of them */
+ *   is_ctc     the classes are of frames, and CTC makes the labels of them
+ *   thresholds of a set of labels: those are in it whose probability is at least theirs, n_classes
+ *              numbers; NULL: it is no set
+ *   mark       of a set: what stands between its labels */
 typedef struct Prediction {
     const char *name;
     bool classes, is_ctc;
@@ -24,6 +27,8 @@ typedef struct Prediction {
     int side;
     int64_t width, n_classes;
     const char *const *names;
+    float *thresholds;
+    char mark[2];
 } Prediction;
 
 /* Predictor: how a run predicts. Of an ensemble, all whose runs predict and read the same, values
@@ -69,6 +74,8 @@ void predictor_read(Predictor *predictor, Job *job, Inference *inference,
 /* Those of what decoding reads, after inference_prepare_decode. False after an error: nothing is
  * decoded from, or the further runs of an ensemble read other columns. */
 bool predictor_read_sources(Predictor *predictor, Job *job, const RunFolder *run);
+/* How many of its classes are labels: of a set those of its list. */
+int64_t prediction_labels(const Predictor *predictor, const Prediction *prediction);
 /* Whether the model predicts anything. */
 bool predicts(const Module *module);
 /* Checks that each value has a place: behind rows and positions, dimensions are constant. Of the

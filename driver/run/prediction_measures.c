@@ -15,6 +15,7 @@ typedef enum Task {
     TASK_CLASSES,
     TASK_TAGS,
     TASK_HIDDEN,
+    TASK_SETS,
     TASK_SEQUENCES,
     TASK_NUMBERS
 } Task;
@@ -25,6 +26,8 @@ static Task task_of(const Prediction *p)
         return p->hidden < 0 ? TASK_NONE : TASK_HIDDEN;
     if (!p->classes)
         return p->side < 0 && p->width == 1 ? TASK_NUMBERS : TASK_NONE;
+    if (p->thresholds)
+        return TASK_SETS;
     return p->is_ctc ? TASK_SEQUENCES : p->side < 0 ? TASK_CLASSES : TASK_TAGS;
 }
 
@@ -70,7 +73,11 @@ bool predictor_measures(const Predictor *predictor, int measure)
     case MEASURE_accuracy:
         return find_task(predictor, TASK_CLASSES) >= 0 || find_task(predictor, TASK_TAGS) >= 0 ||
                find_task(predictor, TASK_HIDDEN) >= 0;
-    case MEASURE_macro_f1: return find_task(predictor, TASK_CLASSES) >= 0;
+    case MEASURE_macro_f1:
+        return find_task(predictor, TASK_CLASSES) >= 0 || find_task(predictor, TASK_SETS) >= 0;
+    case MEASURE_micro_f1:
+    case MEASURE_exact:
+    case MEASURE_average_precision: return find_task(predictor, TASK_SETS) >= 0;
     case MEASURE_span_f1: return marks_spans(predictor);
     case MEASURE_line_error_rate:
     case MEASURE_symbol_error_rate: return find_task(predictor, TASK_SEQUENCES) >= 0;
@@ -86,6 +93,7 @@ bool predictor_measures(const Predictor *predictor, int measure)
  *   classes … numbers   predictions by their numbers; -1: none
  *   rows, before        of all corpora; of those before the current one
  *   hides               the texts of this pass do
+ *   chooses             thresholds are chosen on these corpora
  *   vectors             of the pair: of n_vectors rows at equal distances
  *   keeps_records       of `judged`
  *   arena               its own, unless `judged` outlives it
@@ -93,11 +101,13 @@ bool predictor_measures(const Predictor *predictor, int measure)
 struct Measuring {
     Predictor *predictor;
     Job *job;
-    int classes, tags, hidden, sequences, numbers;
+    int classes, tags, hidden, sets, sequences, numbers;
     int pair[2];
     int64_t rows, before;
     bool has_pair, ok, hides;
+    bool chooses;
     ClassCounts class_counts, hidden_counts;
+    SetCounts set_counts;
     Hiding *hiding;
     TagCounts tag_counts;
     ErrorCounts error_counts;
@@ -245,6 +255,8 @@ static void count_row(void *context, const Corpus *corpus, int64_t row, int p, c
         count_class(m, row, labels[0], values, n);
     if (p == m->tags)
         count_tags(m, row, labels, values, n_labels, prediction->width);
+    if (p == m->sets)
+        sets_add(&m->set_counts, labels, values);
     if (p == m->sequences)
         count_sequence(m, row, labels, n_labels, values, n / prediction->width, prediction->width);
     if (p == m->numbers)
@@ -281,6 +293,9 @@ static bool begin(Measuring *m)
     m->classes = find_task(p, TASK_CLASSES);
     m->tags = find_task(p, TASK_TAGS);
     m->hidden = p->members ? -1 : find_task(p, TASK_HIDDEN); /* each hides tokens of its own */
+    m->sets = find_task(p, TASK_SETS);
+    if (m->sets >= 0)
+        sets_begin(&m->set_counts, p->all[m->sets].width);
     m->sequences = find_task(p, TASK_SEQUENCES);
     m->numbers = find_task(p, TASK_NUMBERS);
     m->has_pair = find_pair(p, m->pair);
@@ -323,6 +338,23 @@ static double mean_recall(const Measuring *m)
     return (retrieval_recall(forth, n, 1) + retrieval_recall(back, n, 1)) / 2;
 }
 
+/* Figures of sets, at thresholds that may be chosen first. */
+static void take_set_figures(Measuring *m, TrainFigures *out)
+{
+    const Prediction *prediction = &m->predictor->all[m->sets];
+    SetMatch *of = ARENA_ARRAY(m->arena, SetMatch, prediction->width + 1);
+    if (m->chooses)
+        sets_choose(&m->set_counts, prediction->thresholds);
+    const SetFigures figures = sets_figures(
+        &m->set_counts, prediction_labels(m->predictor, prediction), prediction->thresholds, of);
+    out->micro_f1 = figures.micro_f1;
+    out->macro_f1 = figures.macro_f1;
+    out->exact = figures.exact;
+    out->average_precision = figures.average_precision;
+    if (m->judged)
+        m->judged->sets = (JudgedSets){prediction, prediction_labels(m->predictor, prediction), of};
+}
+
 static void take_figures(Measuring *m, TrainFigures *out)
 {
     if (m->hidden >= 0)
@@ -335,6 +367,8 @@ static void take_figures(Measuring *m, TrainFigures *out)
         out->accuracy = classes_accuracy(&m->class_counts);
         out->macro_f1 = classes_macro_f1(&m->class_counts);
     }
+    if (m->sets >= 0)
+        take_set_figures(m, out);
     if (m->sequences >= 0) {
         out->symbol_error_rate = errors_token_rate(&m->error_counts);
         out->line_error_rate = errors_sequence_rate(&m->error_counts);
@@ -351,6 +385,7 @@ static void free_measuring(Measuring *m)
 {
     predictor_close(m->predictor);
     numbers_free(&m->number_pairs);
+    sets_free(&m->set_counts);
     hiding_free(m->hiding);
     free(m->vectors[0]);
     free(m->vectors[1]);
@@ -402,7 +437,7 @@ static bool count_rows(Measuring *m, const Corpus *corpus)
  * predict` does. */
 bool measuring_add(Measuring *m, const Corpus *corpus)
 {
-    const bool wanted[] = {m->classes >= 0 || m->tags >= 0 || m->sequences >= 0 ||
+    const bool wanted[] = {m->classes >= 0 || m->tags >= 0 || m->sets >= 0 || m->sequences >= 0 ||
                                m->numbers >= 0 || m->has_pair,
                            m->hidden >= 0};
     for (int hides = 0; hides < 2 && m->ok; hides++) {
@@ -428,10 +463,12 @@ bool measuring_end(Measuring *m, bool ok, TrainFigures *out)
     return ok;
 }
 
-bool predictor_measure(Predictor *predictor, Job *job, const Corpus *corpus, TrainFigures *out,
-                       Judged *judged)
+bool predictor_measure(Predictor *predictor, Job *job, const Corpus *corpus, bool chooses,
+                       TrainFigures *out, Judged *judged)
 {
     Measuring *m = measuring_begin(predictor, job, corpus->n, judged, judged != NULL);
+    if (m)
+        m->chooses = chooses;
     return measuring_end(m, m && measuring_add(m, corpus), out);
 }
 

@@ -9,6 +9,7 @@
  *   accuracy, macro_f1      classes with a label a row
  *   accuracy, span_f1       with a label a position; F1 if the labels mark spans
  *   accuracy                of hidden tokens: those that the same corpus hides for a loss
+ *   micro_f1, macro_f1, exact, average_precision   of sets of labels, at their thresholds
  *   line_error_rate, symbol_error_rate   of CTC's best paths
  *   spearman                a number a row, with one that is given
  *   recall                  two vectors of the same width, of which no column says what is right;
@@ -47,9 +48,17 @@ typedef struct JudgedTask {
     Ids ids;
 } JudgedTask;
 
+/* JudgedSets: the n labels of sets, one by one; prediction NULL: there are none. */
+typedef struct JudgedSets {
+    const Prediction *prediction;
+    int64_t n;
+    const SetMatch *of;
+} JudgedSets;
+
 /* Judged: of each task the first prediction that is one. `vectors`: the first of a pair. */
 typedef struct Judged {
     JudgedTask classes, tags, sequences, numbers, vectors;
+    JudgedSets sets;
 } Judged;
 
 /* Measuring: measures predictions of corpora, one after the other, as if they were one:
@@ -70,9 +79,10 @@ Measuring *measuring_begin(Predictor *predictor, Job *job, int64_t rows, Judged 
 bool measuring_add(Measuring *measuring, const Corpus *corpus);
 /* ok: no error so far. Sets the figures; others stay as they are. NULL is allowed. */
 bool measuring_end(Measuring *measuring, bool ok, TrainFigures *out);
-/* All three with one corpus, and records if `judged` is not NULL. */
-bool predictor_measure(Predictor *predictor, Job *job, const Corpus *corpus, TrainFigures *out,
-                       Judged *judged);
+/* All three with one corpus, and records if `judged` is not NULL. chooses: the thresholds of sets
+ * become those that are best on it, before figures are taken. */
+bool predictor_measure(Predictor *predictor, Job *job, const Corpus *corpus, bool chooses,
+                       TrainFigures *out, Judged *judged);
 void judged_free(Judged *judged);
 
 #endif

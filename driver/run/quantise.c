@@ -9,6 +9,7 @@
 #include "driver/run/model_argument.h"
 #include "driver/run/new_folder.h"
 #include "driver/run/published.h"
+#include "driver/run/thresholds.h"
 #include "driver/run/weights.h"
 #include "passes/pass.h"
 #include "runtime/product/integers.h"
@@ -496,7 +497,7 @@ static bool write_params(Job *job, Session *session, const QuantiseOptions *o,
                          const char *checkpoint, const char *made, TextList *keep,
                          QuantisedParams *params)
 {
-    const StMeta meta = {ST_QUANTISED, o->dtype};
+    StMeta meta[] = {{ST_QUANTISED, o->dtype}, {ST_THRESHOLDS, thresholds_in(job, checkpoint)}};
     const char *folder = file_in(job->arena, made, RUN_WEIGHTS);
     Channels channels;
     WeightsFile file;
@@ -511,7 +512,7 @@ static bool write_params(Job *job, Session *session, const QuantiseOptions *o,
     bool ok = add_params(&t, session->model->module, &channels, o, &file, folder, keep, params);
     weights_close(&file);
     ok = ok && st_write_checked(&job->diags, file_in(job->arena, folder, "model.safetensors"),
-                                t.list.data, (int64_t)t.list.count, &meta, 1);
+                                t.list.data, (int64_t)t.list.count, meta, meta[1].value ? 2 : 1);
     if (t.room != MAP_FAILED)
         munmap(t.room, t.bytes + 1);
     return ok;

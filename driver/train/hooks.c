@@ -3,6 +3,7 @@
 
 #include "driver/run/continuation.h"
 #include "driver/run/evaluation.h"
+#include "driver/run/thresholds.h"
 
 #include <math.h>
 #include <string.h>
@@ -119,7 +120,8 @@ static bool keep_continuations(Training *t)
 
 /* ---- validation ---- */
 
-static bool measure(Training *t, const ValidText *text, TrainValid *valid)
+/* chooses: thresholds are chosen on the text. */
+static bool measure(Training *t, const ValidText *text, bool chooses, TrainValid *valid)
 {
     Scores scores;
     int64_t tokens = evaluation_batch(t->options->kind);
@@ -129,7 +131,7 @@ static bool measure(Training *t, const ValidText *text, TrainValid *valid)
     valid->figures.loss = score_token_loss(&scores);
     valid->figures.model_loss = scores.loss;
     if (t->predictor.n &&
-        !predictor_measure(&t->predictor, t->job, text->corpus, &valid->figures, NULL))
+        !predictor_measure(&t->predictor, t->job, text->corpus, chooses, &valid->figures, NULL))
         return false;
     if (!t->inference.has_stepper)
         return true;
@@ -153,11 +155,13 @@ bool training_validate(Training *t, TrainReport *report)
 {
     int n = t->n_valid, best = t->best_text;
     TrainValid *valid = t->figures;
-    bool ok = true;
+    const int first = best < 0 ? 0 : best; /* thresholds are chosen on it */
+    bool ok = measure(t, &t->valid[first], true, &valid[first]);
     for (int i = 0; ok && i < n; i++)
-        ok = measure(t, &t->valid[i], &valid[i]);
+        ok = i == first || measure(t, &t->valid[i], false, &valid[i]);
     if (!ok)
         return false;
+    report->thresholds = thresholds_text(t->job->arena, &t->predictor);
     report->figures = best < 0 ? mean_figures(valid, n) : valid[best].figures;
     report->valid = valid;
     report->n_valid = n;

@@ -322,5 +322,7 @@ bool training_prepare(Training *t)
               (!first || (write_folder(t, &record, changed) && training_judge_anew(t)));
     if (ok)
         ranks_share(o->ranks, &t->state, sizeof t->state);
+    if (!first)
+        t->state.thresholds = NULL; /* rank 0's memory */
     return ok;
 }

@@ -4,6 +4,7 @@
 #include "inspect/study/study.h"
 #include "driver/run/evaluation.h"
 #include "driver/run/prediction_measures.h"
+#include "driver/run/thresholds.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -339,7 +340,8 @@ bool study_predictions(Job *job, RunFolder *run, const CorpusText *text,
     bool ok = corpus &&
               predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, NULL) &&
               run_folder_load(job, run, options->checkpoint) &&
-              predictor_measure(&predictor, job, corpus, &figures, &judged);
+              thresholds_of_run(job, &predictor, run) &&
+              predictor_measure(&predictor, job, corpus, false, &figures, &judged);
     if (ok) {
         const Fields fields = fields_of(&predictor, text);
         add_tables(job, &judged, &fields, corpus, view);

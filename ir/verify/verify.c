@@ -109,7 +109,9 @@ static bool check_input(Verifier *v, const Op *op)
         strcmp(vocab->s, "auto") != 0)
         return verify_fail(
             v, op, "vocab is shared, words, words:FILE, own:SPEC or auto, not \"%s\"", vocab->s);
-    if (vocab && type->dtype != DT_I32)
+    if (op_attr(op, ATTR_many) && (!op_attr(op, ATTR_column) || type->dtype != DT_BOOL))
+        return verify_fail(v, op, "sets of labels, but no column of truth values");
+    if (vocab && type->dtype != DT_I32 && !op_attr(op, ATTR_many))
         return verify_fail(v, op, "of %s, but only i32 has a vocab", verify_type_text(v, type));
     return check_name(v, op, &v->inputs);
 }
@@ -118,9 +120,9 @@ static bool check_output(Verifier *v, const Op *op)
 {
     const Type *type = &op->args[0]->type;
     const Attr *predict = op_attr(op, ATTR_predict);
-    bool classes = predict && !strcmp(predict->s, "classes");
+    bool classes = predict && (!strcmp(predict->s, "classes") || !strcmp(predict->s, "many"));
     if (predict && !classes && strcmp(predict->s, "values") != 0)
-        return verify_fail(v, op, "predict is classes or values, not \"%s\"", predict->s);
+        return verify_fail(v, op, "predict is classes, many or values, not \"%s\"", predict->s);
     if (predict && !begins_with_batch(v, type))
         return verify_fail(v, op, "predicted, but the first dimension of %s is no batch",
                            verify_type_text(v, type));

@@ -126,6 +126,14 @@ static void hide_tokens(const Hiding *hiding, const Corpus *corpus, const BatchI
     }
 }
 
+/* The truth values of sets become bytes, as an input of bool has them, in their place. */
+static void pack_truths(int32_t *values, int64_t n)
+{
+    uint8_t *bytes = (uint8_t *)values;
+    for (int64_t i = 0; i < n; i++)
+        bytes[i] = values[i] != 0;
+}
+
 void batches_fill(const Batches *batches, int64_t i, Batch *batch)
 {
     const Corpus *corpus = batches->corpus;
@@ -142,6 +150,9 @@ void batches_fill(const Batches *batches, int64_t i, Batch *batch)
     for (int k = 0; k < corpus_values(&corpus->options); k++)
         if (k != SIDE_TARGET && corpus->values[k].n)
             fill_values(corpus, k, items, batch);
+    for (int c = 0; c < corpus->options.n_columns; c++)
+        if (corpus->options.columns[c].many)
+            pack_truths(batch->columns[c], values[FIRST_COLUMN + c]);
     for (int c = 0; c < corpus->options.n_columns; c++)
         if (batch->hidden[c])
             hide_tokens(batches->hiding[c], corpus, items, batch, c);

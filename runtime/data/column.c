@@ -17,7 +17,10 @@ int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab)
 {
     switch (spec->kind) {
     case COLUMN_TEXT: return vocab_size(column_vocab(spec, vocab));
-    case COLUMN_LABELS: return (int64_t)spec->labels->words.count + spec->first + column_none(spec);
+    case COLUMN_LABELS:
+        if (spec->many)
+            return 2;
+        return (int64_t)spec->labels->words.count + spec->first + column_none(spec);
     default: return column_is_of_ids(spec) ? spec->ids.at->below : 0;
     }
 }
@@ -36,6 +39,9 @@ const char *column_holds(Arena *arena, const ColumnSpec *spec)
                                        (int)vocab_size(spec->vocab), vocab_hash(spec->vocab))
                         : "");
     case COLUMN_LABELS:
+        if (spec->many)
+            return arena_printf(arena, "sets of labels (%zu, %016" PRIx64 "), %" PRId64 " a row",
+                                spec->labels->words.count, labels_hash(spec->labels), spec->width);
         return arena_printf(arena, "labels (%zu, %016" PRIx64 ") from %d on, 1 a %s",
                             spec->labels->words.count, labels_hash(spec->labels), (int)spec->first,
                             spec->by_words ? "word, at its first token" : each);
@@ -68,6 +74,11 @@ static int32_t find_label(const void *list, const char *text, size_t length)
     return labels_find(list, text, length);
 }
 
+LabelMarks column_marks(const ColumnSpec *spec)
+{
+    return (LabelMarks){spec->many ? spec->many : spec->side >= 0 ? ' ' : 0, spec->many != 0};
+}
+
 RowColumn column_row(const ColumnSpec *spec, const Vocabulary *vocab)
 {
     const Labels *labels = spec->kind == COLUMN_LABELS ? spec->labels : NULL;
@@ -76,6 +87,7 @@ RowColumn column_row(const ColumnSpec *spec, const Vocabulary *vocab)
                        .is_along = spec->side >= 0,
                        .width = spec->width,
                        .frame = column_frame(spec, vocab),
+                       .marks = column_marks(spec),
                        .labels = labels ? labels->words.data : NULL,
                        .n_labels = labels ? (int64_t)labels->words.count : 0,
                        .first = spec->first,

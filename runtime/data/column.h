@@ -35,6 +35,9 @@ typedef struct HideRule {
  *   prompt         of a text: what stands before each, as if it were written there; NULL: nothing
  *   vocab          of a text: its own; NULL: that of the corpus
  *   labels, first  of COLUMN_LABELS: the list, and the id of its first
+ *   many           of COLUMN_LABELS: the mark between the labels of a set, of which a row has
+ *                  `width` truth values; 0: they are no sets
+ *   counts         of a set: the model's constant that says how many labels there are; NULL: none
  *   is_ctc         labels of a CTC loss, whose blank is 0
  *   below          how many tokens, labels or integers the model has; 0: any number
  *   ids            of COLUMN_INTEGERS: which the model takes, the elements of a row counted, or
@@ -49,6 +52,8 @@ typedef struct ColumnSpec {
     const char *prompt;
     Vocabulary *vocab;
     const Labels *labels;
+    char many;
+    const char *counts;
     int32_t first;
     IdRanges ids;
 } ColumnSpec;
@@ -60,10 +65,13 @@ static inline const Vocabulary *column_vocab(const ColumnSpec *spec, const Vocab
 }
 /* What stands around the tokens of a column of text; around other columns nothing. */
 TextFrame column_frame(const ColumnSpec *spec, const Vocabulary *vocab);
+/* How its cells have labels. */
+LabelMarks column_marks(const ColumnSpec *spec);
 /* How the column's cells become values; as long as spec and vocabulary live. `vocab`: of the
  * corpus, for a text. */
 RowColumn column_row(const ColumnSpec *spec, const Vocabulary *vocab);
 /* How many different values there are, all from -column_none on: tokens of the vocabulary, labels,
+ * truth values of a set,
  * integers that are all ids of one range; 0: any value of 32 bits. */
 int64_t column_below(const ColumnSpec *spec, const Vocabulary *vocab);
 /* 1: a value may be -1, no label; else 0. */

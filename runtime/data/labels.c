@@ -22,15 +22,16 @@ static void add_label(Labels *labels, const char *word)
 }
 
 /* Of one more label; NULL: none. */
-static const char *label_problem(const Labels *labels, const char *word, bool in_words)
+static const char *label_problem(const Labels *labels, const char *word, LabelMarks marks)
 {
     if (!*word)
         return "is empty";
     if (map_has(&labels->index, word))
         return "stands twice in the list";
-    return in_words && strchr(word, ' ')
-               ? "has a blank in it, which stands between labels of a text"
-               : NULL;
+    if (!marks.between || !strchr(word, (char)marks.between))
+        return NULL;
+    return marks.is_set ? "has the mark in it that stands between labels of a cell"
+                        : "has a blank in it, which stands between labels of a text";
 }
 
 /* The text as a string, in the memory of `word`. */
@@ -41,7 +42,7 @@ static const char *label_key(Text *word, const char *text, size_t length)
     return word->data;
 }
 
-Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, bool in_words)
+Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, LabelMarks marks)
 {
     Labels *labels = labels_new(arena, lines->n);
     Text key = {0};
@@ -51,7 +52,7 @@ Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, bool 
     for (int64_t i = 0; ok && i < lines->n; i++) {
         const Line *line = &lines->at[i];
         const char *word = label_key(&key, line->text, line->length);
-        const char *problem = label_problem(labels, word, in_words);
+        const char *problem = label_problem(labels, word, marks);
         ok = !problem;
         if (!ok)
             diag_error(diags, lines_place(lines, i), "the label '%s' %s", word, problem);
@@ -69,38 +70,20 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void label_set_init(LabelSet *set, Arena *arena, bool in_words)
+void label_set_init(LabelSet *set, Arena *arena, LabelMarks marks)
 {
-    *set = (LabelSet){.arena = arena, .in_words = in_words};
+    *set = (LabelSet){.arena = arena, .marks = marks};
     map_init(&set->seen, arena);
-}
-
-static void see_label(LabelSet *set, Text *word, const char *text, size_t length)
-{
-    if (length)
-        map_set(&set->seen, label_key(word, text, length), set);
-}
-
-static void see_words(LabelSet *set, Text *word, const Line *cell)
-{
-    const char *at = cell->text, *end = at + cell->length;
-    while (at < end) {
-        const char *blank = memchr(at, ' ', (size_t)(end - at));
-        see_label(set, word, at, (size_t)((blank ? blank : end) - at));
-        at = blank ? blank + 1 : end;
-    }
 }
 
 void label_set_see(LabelSet *set, const Lines *cells)
 {
     Text word = {0};
-    for (int64_t i = 0; i < cells->n; i++) {
-        const Line *cell = &cells->at[i];
-        if (set->in_words)
-            see_words(set, &word, cell);
-        else
-            see_label(set, &word, cell->text, cell->length);
-    }
+    Line label;
+    for (int64_t i = 0; i < cells->n; i++)
+        for (size_t at = 0; cell_next_label(set->marks, &cells->at[i], &at, &label);)
+            if (label.length)
+                map_set(&set->seen, label_key(&word, label.text, label.length), set);
     text_free(&word);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "runtime/data/lines.h"
+#include "runtime/rows/cell.h"
 
 typedef struct Labels {
     VEC(const char *) words;
@@ -12,18 +13,18 @@ typedef struct Labels {
     Arena *arena;
 } Labels;
 
-/* The lines of a text, in their order; in_words: those of a cell stand between its blanks. NULL
- * after an error: there is none, or one is empty, stands twice, or in words has a blank. */
-Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, bool in_words);
-/* LabelSet: the different texts of cells that have been seen: whole cells, or with `in_words` the
- * words between their blanks. Empty cells have none. All lives in the arena of label_set_init. */
+/* The lines of a text, in their order. NULL after an error: there is none, or one is empty, stands
+ * twice, or has the mark in it that is between labels of a cell. */
+Labels *labels_parse(Diagnostics *diags, Arena *arena, const Lines *lines, LabelMarks marks);
+/* LabelSet: the different labels of cells that have been seen. Empty cells have none. All lives in
+ * the arena of label_set_init. */
 typedef struct LabelSet {
     Map seen;
     Arena *arena;
-    bool in_words;
+    LabelMarks marks;
 } LabelSet;
 
-void label_set_init(LabelSet *set, Arena *arena, bool in_words);
+void label_set_init(LabelSet *set, Arena *arena, LabelMarks marks);
 void label_set_see(LabelSet *set, const Lines *cells);
 void label_set_join(LabelSet *set, const LabelSet *other); /* adds what `other` has */
 /* The texts as a list, in the order of their bytes. */

@@ -52,6 +52,9 @@ typedef struct LineLimits {
     /* of a text that a folder names: a regular file within reach, of at most LARGEST_LIST bytes,
      * and not compressed */
     FileReach reach;
+
+    /* of a table: which of the wanted fields may have lists of texts; NULL: none */
+    const bool *lists;
 } LineLimits;
 
 /* The most bytes of a list of words or labels that a folder names. */

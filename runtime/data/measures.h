@@ -2,6 +2,7 @@
  *
  *   classes     accuracy, macro F1, table of labels and predictions
  *   tags        token accuracy, F1 of spans
+ *   sets        micro and macro F1, exact matches, mean average precision; thresholds
  *   sequences   token error rate, rate of wrong sequences
  *   numbers     Spearman's and Pearson's correlation, mean squared error
  *   retrieval   recall at k
@@ -12,8 +13,8 @@
  *   for each item: classes_add(&counts, label, predicted);
  *   printf("%f\n", classes_macro_f1(&counts));
  *
- * A structure that begins as zeros needs no `begin`. Only numbers and retrieval keep more than
- * counts. A share of nothing is NAN: the accuracy of no items, the error rate of no tokens. */
+ * A structure that begins as zeros needs no `begin`. Only sets, numbers and retrieval keep more
+ * than counts. A share of nothing is NAN: the accuracy of no items, the error rate of no tokens. */
 #ifndef RUNTIME_DATA_MEASURES_H
 #define RUNTIME_DATA_MEASURES_H
 
@@ -92,6 +93,47 @@ bool tags_begin(TagCounts *counts, Arena *arena, Diagnostics *diags, const char 
 /* Adds a sequence of n tokens. False: an id is no label's, and nothing is counted. */
 bool tags_add(TagCounts *counts, const int32_t *labels, const int32_t *predicted, int64_t n);
 double tags_accuracy(const TagCounts *counts); /* right / tokens */
+
+/* ---- sets of labels ---- */
+
+/* SetCounts: of each row what is right and what is predicted, n values each, 5 bytes a value. */
+typedef struct SetCounts {
+    int64_t n, rows, room; /* labels; rows that have been added; for this many there is room */
+    float *values;
+    uint8_t *labels;
+} SetCounts;
+
+void sets_begin(SetCounts *counts, int64_t n);
+/* Adds a row: of each label whether it is there, and its probability. */
+void sets_add(SetCounts *counts, const int32_t *labels, const float *values);
+void sets_free(SetCounts *counts);
+/* The threshold of each label that has the greatest F1 on these rows, a label counting as predicted
+ * where its probability is at least that: half way between the two probabilities that it parts (of
+ * equally good ones the greatest). Of a label that no row has SETS_THRESHOLD. */
+#define SETS_THRESHOLD 0.5
+void sets_choose(const SetCounts *counts, float *thresholds);
+
+/* SetFigures, as scikit-learn computes them of multilabel indicators with zero_division = 0:
+ *   micro_f1           of all labels together
+ *   macro_f1           the mean of F1 over all labels; that of a label that is neither there nor
+ *                      predicted is 0
+ *   exact              the share of rows whose set is predicted as it is
+ *   average_precision  the mean over all labels of the sum over their different probabilities,
+ *                      from the greatest on, of (recall - recall before) × precision; 0 of a label
+ *                      that no row has
+ * NAN where there are no rows. */
+typedef struct SetFigures {
+    double micro_f1, macro_f1, exact, average_precision;
+} SetFigures;
+/* SetMatch: of one label. */
+typedef struct SetMatch {
+    MatchCount count;
+    double average_precision;
+} SetMatch;
+
+/* Of the first `labels` of the n. `of`: gets what is counted of each. */
+SetFigures sets_figures(const SetCounts *counts, int64_t labels, const float *thresholds,
+                        SetMatch *of);
 
 /* ---- sequences ---- */
 

@@ -46,6 +46,8 @@ typedef struct StScales {
  * "NAME.minimum", f16, in the shape of the scales; in a file of "q4_1" it has. Reading gives it as
  * a tensor NAME, in its shape, of i8 or u8 with scales. */
 #define ST_QUANTISED "quantised"
+/* The metadata with the thresholds of sets of labels (TrainState.thresholds). */
+#define ST_THRESHOLDS "thresholds"
 /* The metadata of a file whose tensors have the names of a model's params: key and value. */
 #define ST_FORMAT "format"
 #define ST_FORMAT_OWN "tfc"

@@ -15,9 +15,10 @@ static const struct {
     TABLE_ENDINGS(TABLE_ENDING_ROW)};
 
 static TableNext *const readers[] = {
-    [TABLE_TSV] = table_next_tsv,     [TABLE_CSV] = table_next_csv,
-    [TABLE_JSON] = table_next_json,   [TABLE_LIST] = table_next_list,
-    [TABLE_CONLL] = table_next_conll, [TABLE_CONLLU] = table_next_conll,
+    [TABLE_TSV] = table_next_tsv,           [TABLE_CSV] = table_next_csv,
+    [TABLE_JSON] = table_next_json,         [TABLE_LIST] = table_next_list,
+    [TABLE_CONLL] = table_next_conll,       [TABLE_CONLLU] = table_next_conll,
+    [TABLE_FASTTEXT] = table_next_fasttext,
 };
 
 /* Whether the first n bytes of a path end so, in letters of either case. */
@@ -58,6 +59,9 @@ TableFormat table_format(const char *path, const Source *source)
     if (is_named && format != TABLE_JSON)
         return format;
     const char *end = source->text + source->length, *at = pass_spaces(source_start(source), end);
+    const size_t mark = sizeof TABLE_FASTTEXT_MARK - 1;
+    if (!is_named && (size_t)(end - at) >= mark && !memcmp(at, TABLE_FASTTEXT_MARK, mark))
+        return TABLE_FASTTEXT;
     const char *next = at < end && *at == '[' ? pass_spaces(at + 1, end) : end;
     if (next < end && *next == '{')
         return TABLE_LIST;
@@ -297,6 +301,8 @@ static bool find_head(TableReader *r, TableHead *head)
                    "INPUT=NUMBER");
         return false;
     }
+    if (head->format == TABLE_FASTTEXT)
+        return table_find_fasttext(r, head);
     find_mark(r, head);
     if (!find_fields(r, head))
         return false;
@@ -438,7 +444,8 @@ bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, 
                      TableHead *head)
 {
     TableReader r;
-    *head = (TableHead){.format = format, .n_fields = n_fields};
+    *head =
+        (TableHead){.format = format, .n_fields = n_fields, .lists = limits ? limits->lists : NULL};
     name_fields(arena, fields, head);
     const bool ok = open_reader(&r, diags, arena, beginning, head, limits) && find_head(&r, head);
     arena_free(r.scratch);
@@ -459,7 +466,8 @@ Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, Table
                    const char *const *fields, size_t n_fields, const LineLimits *limits)
 {
     TableReader r;
-    TableHead head = {.format = format, .n_fields = n_fields};
+    TableHead head = {
+        .format = format, .n_fields = n_fields, .lists = limits ? limits->lists : NULL};
     Table *table = NULL;
     name_fields(arena, fields, &head);
     if (open_reader(&r, diags, arena, source, &head, limits) && find_head(&r, &head)) {

@@ -18,18 +18,21 @@
  *                              left out
  *   CoNLL-U     .conllu        the same; comments are all lines that begin with #, and words whose
  *                              number has a - or a . in it are left out
+ *   fastText    (by its text)  a line: words __label__NAME, then a text; its fields are label (or
+ *                              labels) and text
  *
- * A file of another name is JSON lines if its first byte other than blanks is {, a JSON list if it
- * begins with [ and {, else TSV.
+ * A file of another name is fastText if it begins with __label__, JSON lines if its first byte
+ * other than blanks is {, a JSON list if it begins with [ and {, else TSV.
  *
  * Fields. They are named, and the first record of TSV and CSV is a header with the names; or all of
  * them are numbers from 1, and TSV and CSV have no header. Fields of JSON are keys; those of CoNLL
  * are numbers.
  *
  * Values. Of JSON, the text of a string, and numbers, true, false and lists of numbers as they are
- * written: "[1, 2.50]". Texts of CSV in quotes and of JSON may have line breaks in them. Nothing is
- * trimmed, and a value may be empty. Empty lines at the end of TSV and CSV with several fields, and
- * of JSON, are passed.
+ * written: "[1, 2.50]". Where LineLimits.lists allows it there may be a list of texts, each with a
+ * line break behind it; so are the labels of fastText. Texts of CSV in quotes and of JSON may have
+ * line breaks in them. Nothing is trimmed, and a value may be empty. Empty lines at the end of TSV
+ * and CSV with several fields, and of JSON, are passed.
  *
  * Errors, with file, line and column:
  *
@@ -56,7 +59,8 @@ typedef enum TableFormat {
     TABLE_JSON,
     TABLE_LIST,
     TABLE_CONLL,
-    TABLE_CONLLU
+    TABLE_CONLLU,
+    TABLE_FASTTEXT
 } TableFormat;
 /* Formats by the endings of their files: ROW(ending, format). TABLE_ENDINGS_TEXT has the endings,
  * each behind a blank. */
@@ -111,7 +115,11 @@ typedef struct TableHead {
     size_t n_fields, width, *index;
     bool is_numbered, at_least;
     const bool *is_wanted;
+    const bool *lists; /* LineLimits.lists */
 } TableHead;
+
+/* How a file begins whose lines are fastText's. */
+#define TABLE_FASTTEXT_MARK "__label__"
 
 /* Reads a file, a pipe or standard input ("-"), with the limits of lines_read; `limits` may be
  * NULL. `fields`: names or numbers of those wanted, at least one. NULL after errors. */

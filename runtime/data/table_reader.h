@@ -29,7 +29,10 @@ enum { TABLE_BAD = -1 };
  * `room` fields; of JSON, the wanted ones. Returns how many fields it has, or TABLE_BAD after
  * table_fault. */
 typedef int64_t TableNext(TableReader *reader, Line *cells, size_t room);
-TableNext table_next_tsv, table_next_csv, table_next_json, table_next_list, table_next_conll;
+TableNext table_next_tsv, table_next_csv, table_next_json, table_next_list, table_next_conll,
+    table_next_fasttext;
+/* Of fastText: which of its fields those of the head are. False after an error. */
+bool table_find_fasttext(TableReader *reader, TableHead *head);
 /* Of a JSON list: passes what stands before the first object of the text. */
 void table_begin_list(TableReader *reader);
 /* Of CoNLL, whose lines may be all left out: then a record has no fields, and is none. Passes empty

@@ -11,7 +11,7 @@
 #include "runtime/text/text_rule.h"
 #include "runtime/text/tokenizer.h"
 
-enum { TFC_MODEL_ABI = 16 };
+enum { TFC_MODEL_ABI = 17 };
 
 /* The generated header has the same numbers. */
 typedef enum TfcStatus {
@@ -110,7 +110,8 @@ static inline bool records_say_lengths(const TfcProgram *encode, const TfcColumn
 typedef struct TfcPredictions {
     int64_t n;
     const struct TfcPrediction *all;
-    const TfcColumn *text; /* NULL: other inputs are read than one text */
+    const struct TfcLabelSet *sets; /* of each; zeros: it is none of sets */
+    const TfcColumn *text;          /* NULL: other inputs are read than one text */
 } TfcPredictions;
 
 typedef struct TfcModel {

@@ -14,23 +14,28 @@ typedef struct ClassRank {
     float probability;
 } ClassRank;
 
-/* The `top` most probable classes, of equal ones the lowest first; freed by the caller. */
-static ClassRank *rank_classes(const float *values, int64_t n, int64_t top)
+/* The classes that are given, the most probable first, of equal ones the lowest: `top` of them, or
+ * all that are in the set; *n: how many. Freed by the caller. */
+static ClassRank *rank_classes(const TfcPrediction *p, const TfcLabelSet *set, const float *values,
+                               int64_t top, int64_t *n)
 {
-    ClassRank *ranked = memory_resized(NULL, (size_t)(top + 1) * sizeof *ranked);
+    const bool in_set = top == PREDICTED_SET;
+    const int64_t most = in_set || top > p->classes ? p->classes : top;
+    ClassRank *ranked = memory_resized(NULL, (size_t)(most + 1) * sizeof *ranked);
     int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (count == top && !(values[i] > ranked[top - 1].probability))
+    for (int64_t i = 0; i < p->classes; i++) {
+        if (in_set && !(values[i] >= set->thresholds[i]))
             continue;
-        int64_t at = count < top ? count++ : top - 1;
+        if (count == most && !(values[i] > ranked[most - 1].probability))
+            continue;
+        int64_t at = count < most ? count++ : most - 1;
         for (; at > 0 && values[i] > ranked[at - 1].probability; at--)
             ranked[at] = ranked[at - 1];
         ranked[at] = (ClassRank){i, values[i]};
     }
+    *n = count;
     return ranked;
 }
-
-static int64_t first_of(int64_t top, int64_t n) { return top < n ? top : n; }
 
 static const char *class_label(const TfcPrediction *p, int64_t number)
 {
@@ -74,11 +79,11 @@ static void put_json_class(const TfcPrediction *p, int64_t number, JsonWriter *j
         json_put_integer(json, NULL, number);
 }
 
-static void put_json_ranked(const TfcPrediction *p, const char *key, const float *values,
-                            int64_t top, JsonWriter *json)
+static void put_json_ranked(const TfcPrediction *p, const TfcLabelSet *set, const char *key,
+                            const float *values, int64_t top, JsonWriter *json)
 {
-    const int64_t n = first_of(top, p->classes);
-    ClassRank *ranked = rank_classes(values, p->classes, n);
+    int64_t n;
+    ClassRank *ranked = rank_classes(p, set, values, top, &n);
     json_open(json, key, '[');
     for (int64_t i = 0; i < n; i++) {
         json_open(json, NULL, '[');
@@ -90,11 +95,11 @@ static void put_json_ranked(const TfcPrediction *p, const char *key, const float
     free(ranked);
 }
 
-static void put_json_row(const TfcPrediction *p, const char *key, const float *values, int64_t top,
-                         JsonWriter *json)
+static void put_json_row(const TfcPrediction *p, const TfcLabelSet *set, const char *key,
+                         const float *values, int64_t top, JsonWriter *json)
 {
     if (p->classes)
-        put_json_ranked(p, key, values, top, json);
+        put_json_ranked(p, set, key, values, top, json);
     else if (p->width == 1)
         json_put_number(json, key, (double)*values, PREDICTED_DIGITS);
     else {
@@ -121,8 +126,8 @@ static void put_json_results(const TfcPrediction *p, const TfcPredicted *found, 
     json_close(json, ']');
 }
 
-void predicted_put_json(const TfcPrediction *p, const TfcPredicted *found, int64_t top,
-                        JsonWriter *json)
+void predicted_put_json(const TfcPrediction *p, const TfcLabelSet *set, const TfcPredicted *found,
+                        int64_t top, JsonWriter *json)
 {
     const int64_t n = found->positions * p->width, step = entry_width(p);
     if (p->ctc) {
@@ -132,7 +137,7 @@ void predicted_put_json(const TfcPrediction *p, const TfcPredicted *found, int64
     if (has_list(p))
         json_open(json, p->name, '[');
     for (int64_t i = 0; i < n; i += step)
-        put_json_row(p, has_list(p) ? NULL : p->name, found->values + i, top, json);
+        put_json_row(p, set, has_list(p) ? NULL : p->name, found->values + i, top, json);
     if (has_list(p))
         json_close(json, ']');
 }
@@ -144,14 +149,16 @@ bool predicted_has_line(const TfcPrediction *p)
     return p->classes || !p->positions || p->width == 1;
 }
 
-static void put_ranked(const TfcPrediction *p, const float *values, int64_t top, Text *out)
+static void put_ranked(const TfcPrediction *p, const TfcLabelSet *set, const float *values,
+                       int64_t top, Text *out)
 {
-    const int64_t n = first_of(top, p->classes);
-    ClassRank *ranked = rank_classes(values, p->classes, n);
+    int64_t n;
+    ClassRank *ranked = rank_classes(p, set, values, top, &n);
     for (int64_t i = 0; i < n; i++) {
-        text_string(out, i ? "\t" : "");
+        text_string(out, !i ? "" : top == PREDICTED_SET ? set->separator : "\t");
         put_class(p, ranked[i].number, out);
-        text_add(out, "\t%.6g", (double)ranked[i].probability);
+        if (top != PREDICTED_SET)
+            text_add(out, "\t%.6g", (double)ranked[i].probability);
     }
     free(ranked);
 }
@@ -183,14 +190,15 @@ static void put_numbers(const float *values, int64_t n, Text *out)
         text_add(out, "%s%.9g", i ? " " : "", (double)values[i]);
 }
 
-void predicted_put_line(const TfcPrediction *p, const TfcPredicted *found, int64_t top, Text *out)
+void predicted_put_line(const TfcPrediction *p, const TfcLabelSet *set, const TfcPredicted *found,
+                        int64_t top, Text *out)
 {
     if (p->ctc)
         put_label_results(p, found, top, out);
     else if (p->classes && has_list(p))
         put_tags(p, found, out);
     else if (p->classes)
-        put_ranked(p, found->values, top, out);
+        put_ranked(p, set, found->values, top, out);
     else
         put_numbers(found->values, found->positions * p->width, out);
 }

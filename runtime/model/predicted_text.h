@@ -7,17 +7,25 @@
 #include "runtime/model/model.h"
 
 /* Writes a member of the prediction's name: the `top` most probable classes, each a name (a number,
- * if it has none) and its probability; numbers; a list of such for positions; CTC's results with
+ * if it has none) and its probability; of a set, if `top` is PREDICTED_SET, the labels that are in
+ * it; numbers; a list of such for positions; CTC's results with
  * their log-probabilities. */
-void predicted_put_json(const TfcPrediction *prediction, const TfcPredicted *found, int64_t top,
-                        JsonWriter *json);
+enum { PREDICTED_SET = 0 };
+void predicted_put_json(const TfcPrediction *prediction, const TfcLabelSet *set,
+                        const TfcPredicted *found, int64_t top, JsonWriter *json);
 /* Whether predicted_put_line takes the prediction: it takes no lists of numbers for positions. */
 bool predicted_has_line(const TfcPrediction *prediction);
 /* Appends a line without its end: the `top` most probable classes and their probabilities with tabs
- * between; or, with blanks between, a class for each position, labels of CTC, or numbers. With
+ * between; of a set, if `top` is PREDICTED_SET, the labels that are in it, as a table has them;
+ * or, with blanks between, a class for each position, labels of CTC, or numbers. With
  * `top` above 1 a tab and its log-probability follow each result of CTC. */
-void predicted_put_line(const TfcPrediction *prediction, const TfcPredicted *found, int64_t top,
-                        Text *out);
+void predicted_put_line(const TfcPrediction *prediction, const TfcLabelSet *set,
+                        const TfcPredicted *found, int64_t top, Text *out);
+/* What `top` is where nobody gave one (given 0): that of a set, or else `otherwise`. */
+static inline int64_t predicted_top(const TfcLabelSet *set, int64_t given, int64_t otherwise)
+{
+    return given ? given : set->thresholds ? PREDICTED_SET : otherwise;
+}
 
 /* PredictedNotes: how many lines of answers have a note, the first of them, from 0, and the last
  * note. */

@@ -43,6 +43,26 @@ static int describe_prediction(const TfcModel *model, int64_t index, TfcPredicti
     return TFC_OK;
 }
 
+static int describe_set(const TfcModel *model, int64_t index, TfcLabelSet *out)
+{
+    TfcPrediction prediction;
+    const int status = describe_prediction(model, index, &prediction);
+    if (!status)
+        *out = model->predictions->sets[index];
+    return status;
+}
+
+int tfc_model_prediction_set(TfcModelHandle *handle, int64_t index, TfcLabelSet *out)
+{
+    int status = tfc_model_need(out, "set");
+    TfcLoaded *loaded = status ? NULL : model_enter(handle, USE_NONE, &status);
+    if (!loaded)
+        return status;
+    status = describe_set(loaded->model, index, out);
+    model_leave(loaded, USE_NONE);
+    return status;
+}
+
 int tfc_model_prediction(TfcModelHandle *handle, int64_t index, TfcPrediction *out)
 {
     int status = tfc_model_need(out, "info");

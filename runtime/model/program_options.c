@@ -29,7 +29,7 @@ static const OwnOption own_options[] = {
     OWN(first, "ID", OWN_ID, OF_DECODING, 0, "the first id of every result"),
     OWN(eos, "ID", OWN_ID, OF_DECODING, 0, "the id that ends it"),
     OWN(top, "K", OWN_COUNT, OF_PREDICTIONS, INT32_MAX,
-        "the K most probable classes, or results with their log-probabilities (1)"),
+        "the K most probable classes, or results with their log-probabilities (1; of a set its labels)"),
     OWN(beam, "N", OWN_COUNT, OF_LABELS, CTC_WIDEST,
         "search labels by a beam of N prefixes (1: the best path)"),
     OWN(lexicon, "FILE", OWN_TEXT, OF_LABELS, 0,
@@ -166,7 +166,7 @@ int program_options_read(Program *p, int argc, char **argv)
 {
     bool given[ALL_OPTIONS] = {false}, takes;
     ProgramOptions *o = &p->options;
-    *o = (ProgramOptions){.threads = -1, .bos = -1, .first = -1, .eos = -1, .top = 1, .beam = 1};
+    *o = (ProgramOptions){.threads = -1, .bos = -1, .first = -1, .eos = -1, .beam = 1};
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             print_usage(p, stdout);

@@ -42,10 +42,12 @@ static void put_predictions_line(const Program *p, int64_t number, const TfcPred
         json_open(&json, NULL, '{');
         json_put_integer(&json, "line", number);
         for (int64_t i = 0; list && i < predictions->n; i++)
-            predicted_put_json(&predictions->all[i], &list[i], p->options.top, &json);
+            predicted_put_json(&predictions->all[i], &predictions->sets[i], &list[i],
+                               predicted_top(&predictions->sets[i], p->options.top, 1), &json);
         json_close(&json, '}');
     } else if (list) {
-        predicted_put_line(&predictions->all[0], &list[0], p->options.top, &own->out);
+        predicted_put_line(&predictions->all[0], &predictions->sets[0], &list[0],
+                           predicted_top(&predictions->sets[0], p->options.top, 1), &own->out);
     }
     text_string(&own->out, "\n");
 }
@@ -105,7 +107,7 @@ static int set_program_search(Program *p)
             "--separator is for --lexicon, whose words it separates: add that, or leave --separator out");
     int status = o->lexicon ? read_lexicon(p, &lexicon) : 0;
     const TfcLabelSearch search = {.beam = o->beam,
-                                   .nbest = o->top,
+                                   .nbest = o->top ? o->top : 1,
                                    .lexicon = !o->lexicon    ? NULL
                                               : lexicon.data ? lexicon.data
                                                              : "",

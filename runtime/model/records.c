@@ -194,7 +194,7 @@ static int cut_json_records(RecordReader *r, const char *text, size_t length)
     int status = TFC_OK;
     for (size_t i = 0; i < inputs; i++)
         names[i] = (Line){r->program->inputs[i].name, strlen(r->program->inputs[i].name)};
-    const RecordFields fields = {names, inputs, r->arena, NULL};
+    const RecordFields fields = {names, inputs, r->arena, NULL, NULL};
     for (TextLines counted = lines; texts_next_line(&counted);)
         r->n++;
     r->cells = arena_array(r->arena, (size_t)r->n + 1, sizeof(Line) * inputs);

@@ -39,7 +39,7 @@ typedef struct Wanted {
     const char *text; /* NULL: records */
     const char *records;
     TfcGeneration settings;
-    int64_t top; /* of predictions: the classes that are given */
+    int64_t top; /* of predictions: the classes that are given; 0: nobody said */
     TfcLabelSearch search;
     bool attention;
 } Wanted;
@@ -210,7 +210,7 @@ const char *tfc_model_script(const TfcModel *model, const char *request, int64_t
 {
     static TfcModelHandle *loaded;
     static TfcSessionHandle *session;
-    Wanted wanted = {.top = INT64_MAX};
+    Wanted wanted = {0};
     if ((!loaded && tfc_model_open(model, model->header, NULL, &loaded)) ||
         (!session && tfc_model_session_new(loaded, &session)) ||
         (!script_predicts(model) && tfc_model_generation_defaults(loaded, &wanted.settings)))

@@ -74,7 +74,7 @@ bool script_predicts(const TfcModel *model)
 static int set_request_search(TfcSessionHandle *session, int64_t top, const TfcLabelSearch *given)
 {
     TfcLabelSearch search = *given;
-    search.nbest = top == INT64_MAX ? 1 : top;
+    search.nbest = top ? top : 1;
     search.lexicon_length = search.lexicon ? (int64_t)strlen(search.lexicon) : 0;
     return tfc_model_set_label_search(session, &search);
 }
@@ -93,7 +93,8 @@ int script_put_predictions(TfcSessionHandle *session, const TfcModel *model, con
     json_open(json, NULL, '{');
     json_open(json, "predictions", '{');
     for (int64_t i = 0; i < n; i++)
-        predicted_put_json(&model->predictions->all[i], &list[i], top, json);
+        predicted_put_json(&model->predictions->all[i], &model->predictions->sets[i], &list[i],
+                           predicted_top(&model->predictions->sets[i], top, INT64_MAX), json);
     json_close(json, '}');
     if (tokens)
         status = put_tokens_of(session, tokens, json);

@@ -138,32 +138,74 @@ static int32_t find_cell_label(const RowColumn *column, const char *text, size_t
     return -1;
 }
 
-static bool read_label(const CellReader *r, size_t at, size_t length)
+static bool label_is_unknown(const CellReader *r, const Line *label)
 {
     enum { MOST_SHOWN = 60 };
     const RowColumn *column = r->column;
-    const char *text = r->cell->text + at;
-    const int32_t label = find_cell_label(column, text, length);
-    if (label >= 0)
-        return push_value(r, (int32_t)column->first + label);
-    return length ? row_is_wrong(r->fault, at, "'%.*s' is none of the %" PRId64 " labels of `%s`",
-                                 (int)(length < MOST_SHOWN ? length : MOST_SHOWN), text,
-                                 column->n_labels, column->input)
-                  : row_is_wrong(r->fault, at, "the label of `%s` is empty", column->input);
+    const size_t at = (size_t)(label->text - r->cell->text);
+    return label->length
+               ? row_is_wrong(r->fault, at, "'%.*s' is none of the %" PRId64 " labels of `%s`",
+                              (int)(label->length < MOST_SHOWN ? label->length : MOST_SHOWN),
+                              label->text, column->n_labels, column->input)
+               : row_is_wrong(r->fault, at, "the label of `%s` is empty", column->input);
+}
+
+static bool read_label(const CellReader *r, const Line *label)
+{
+    const int32_t found = find_cell_label(r->column, label->text, label->length);
+    return found >= 0 ? push_value(r, (int32_t)r->column->first + found)
+                      : label_is_unknown(r, label);
+}
+
+static bool is_label_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+bool cell_next_label(LabelMarks marks, const Line *cell, size_t *at, Line *label)
+{
+    const bool is_list = marks.is_set && cell->length && memchr(cell->text, '\n', cell->length);
+    const char mark = is_list ? '\n' : (char)marks.between;
+    if (!marks.between) {
+        *label = *cell;
+        return !(*at)++;
+    }
+    while (*at < cell->length) {
+        const char *begin = cell->text + *at, *end = memchr(begin, mark, cell->length - *at);
+        if (!end)
+            end = cell->text + cell->length;
+        *at = (size_t)(end - cell->text) + 1;
+        for (; marks.is_set && begin < end && is_label_blank(*begin); begin++) {}
+        for (; marks.is_set && begin < end && is_label_blank(end[-1]); end--) {}
+        *label = (Line){begin, (size_t)(end - begin)};
+        if (end > begin)
+            return true;
+    }
+    return false;
+}
+
+/* Zeros, and 1 for each label that is there. */
+static bool read_label_set(const CellReader *r)
+{
+    const size_t first = r->values->count;
+    Line label;
+    bool ok = true;
+    for (int64_t i = 0; i < r->column->width && ok; i++)
+        ok = push_value(r, 0);
+    for (size_t at = 0; ok && cell_next_label(r->column->marks, r->cell, &at, &label);) {
+        const int32_t found = find_cell_label(r->column, label.text, label.length);
+        if (found < 0 || found >= r->column->width)
+            return label_is_unknown(r, &label);
+        r->values->data[first + (size_t)found] = 1;
+    }
+    return ok;
 }
 
 static bool read_cell_labels(const CellReader *r)
 {
-    const Line *cell = r->cell;
-    if (!r->column->is_along)
-        return read_label(r, 0, cell->length);
+    Line label;
     bool ok = true;
-    for (size_t at = 0; at < cell->length && ok;) {
-        const char *blank = memchr(cell->text + at, ' ', cell->length - at);
-        const size_t end = blank ? (size_t)(blank - cell->text) : cell->length;
-        ok = end == at || read_label(r, at, end - at);
-        at = end + 1;
-    }
+    if (r->column->marks.is_set)
+        return read_label_set(r);
+    for (size_t at = 0; ok && cell_next_label(r->column->marks, r->cell, &at, &label);)
+        ok = read_label(r, &label);
     return ok;
 }
 

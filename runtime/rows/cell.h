@@ -15,6 +15,9 @@
  * them; else they are not read. */
 bool cell_read(const RowColumn *column, const Tokenizer *tokenizer, const Line *cell,
                TokenIds *values, size_t *own, RowFault *fault);
+/* The next label of a cell from byte *at on, which begins as 0, and what is behind it; false: there
+ * is no more. A cell that is one label has one, though it may be empty. */
+bool cell_next_label(LabelMarks marks, const Line *cell, size_t *at, Line *label);
 /* Whether the input takes so many numbers; else *fault says how many it takes. */
 bool cell_has_width(const RowColumn *column, int64_t n, RowFault *fault);
 /* Whether element `element` may be this integer; else *fault says which it may be. */

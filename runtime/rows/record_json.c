@@ -4,6 +4,8 @@
 
 #include "base/json_read.h"
 
+#include <string.h>
+
 enum { JSON_LEVELS = 64 };
 
 /* JsonLine: a line that is being read. */
@@ -233,9 +235,45 @@ static bool skip_numbers(JsonLine *j, const Line *field)
     return accept_mark(j, ']') || json_fault(j, j->at, "expected ',' or ']'");
 }
 
-/* The value of a wanted field. */
-static bool read_wanted(JsonLine *j, const Line *field, Line *value)
+/* At the mark of a list: texts, none with a line break, as one text with a line break behind
+ * each. */
+static bool read_texts(JsonLine *j, const Line *field, Line *value)
 {
+    Line one;
+    VEC(Line) all = {0};
+    size_t length = 0;
+    j->at++;
+    for (bool more = !accept_mark(j, ']'); more; more = accept_mark(j, ',')) {
+        skip_json_blanks(j);
+        const char *begin = j->at;
+        if (begin == j->end || *begin != '"')
+            return json_fault(j, begin,
+                              "the list of the field '%.*s' has something other than texts",
+                              shown(field), field->text);
+        if (!read_string(j, &one))
+            return false;
+        if (memchr(one.text, '\n', one.length))
+            return json_fault(j, begin, "a text of the list has a line break in it");
+        vec_push(j->fields->arena, all, one);
+        length += one.length + 1;
+    }
+    if (all.count && !accept_mark(j, ']'))
+        return json_fault(j, j->at, "expected ',' or ']'");
+    char *text = arena_alloc(j->fields->arena, length + 1), *end = text;
+    for (size_t i = 0; text && i < all.count; i++) {
+        memcpy(end, all.data[i].text, all.data[i].length);
+        end += all.data[i].length;
+        *end++ = '\n';
+    }
+    *value = (Line){text, length};
+    return (text && !arena_failed(j->fields->arena)) || row_has_no_memory(j->fault);
+}
+
+/* The value of wanted field `k`. */
+static bool read_wanted(JsonLine *j, size_t k, Line *value)
+{
+    const Line *field = &j->fields->names[k];
+    const bool takes_texts = j->fields->lists && j->fields->lists[k];
     skip_json_blanks(j);
     const char *begin = j->at, first = begin < j->end ? *begin : 0;
     if (first == '"')
@@ -248,6 +286,8 @@ static bool read_wanted(JsonLine *j, const Line *field, Line *value)
                           first == '{' ? "a text, a number, true, false or a list of numbers of it"
                                        : "a value of it");
     }
+    if (first == '[' && takes_texts)
+        return read_texts(j, field, value);
     if (!(first == '[' ? skip_numbers(j, field) : skip_value(j)))
         return false;
     *value = (Line){begin, (size_t)(j->at - begin)};
@@ -265,7 +305,7 @@ static bool read_member(JsonLine *j, const Line *key, const char *key_at, Line *
         return skip_value(j);
     if (cells[k].text)
         return json_fault(j, key_at, "the field '%.*s' is there twice", shown(key), key->text);
-    if (!read_wanted(j, &fields->names[k], &cells[k]))
+    if (!read_wanted(j, k, &cells[k]))
         return false;
     for (size_t other = k + 1; other < fields->n; other++)
         if (line_is(&fields->names[other], key->text, key->length))

@@ -53,6 +53,7 @@ static bool validate(Trainer *t, TrainReport *report)
         return false;
     trace_end("validate", begin);
     report->validated = true;
+    t->state->thresholds = report->thresholds;
     t->validated_step = t->state->step;
     report->best_by = t->settings->best.by;
     report->best = train_judge(&t->settings->best, &report->figures, t->state->step, t->state);
@@ -134,6 +135,7 @@ static bool judge_average(void *user, CheckpointAverage *average)
     report->n_samples = 0;
     report->validated = true;
     report->best_by = average->by = best->by;
+    average->thresholds = report->thresholds;
     average->figure = train_best_of(best, &report->figures);
     average->best = judged.best_step ? train_best_figure(best, &judged) : NAN;
     average->better = report->best = train_judge(best, &report->figures, report->step, &judged);

@@ -135,6 +135,7 @@ static const JsonField state_fields[] = {
     ROW(config,      UNSIGNED, NEEDED),
     ROW(warmup,      INTEGER,  OPTIONAL, ANY_SIGN), /* of a shortened warm-up */
     ROW(window,      INTEGER,  OPTIONAL, FROM_0),   /* of prepared data */
+    ROW(thresholds,  TEXT,     OPTIONAL),           /* of sets of labels */
 };
 /* After a validation. */
 static const JsonField judged_fields[] = {
@@ -147,7 +148,7 @@ static const JsonField judged_fields[] = {
 /* clang-format on */
 static const JsonRecord state_record = JSON_RECORD_OF(TrainState, state_fields),
                         judged_record = JSON_RECORD_OF(TrainState, judged_fields);
-enum { N_STATE_META = 16 }; /* the format and both */
+enum { N_STATE_META = 17 }; /* the format and both */
 
 /* Adds the members that a writer writes. Out of memory: the arena has failed. */
 static void checkpoint_add_meta(Arena *arena, const JsonRecord *kind, const void *record,
@@ -555,6 +556,8 @@ bool checkpoint_average(Diagnostics *diags, Arena *arena, const char *path,
     if (ok && judge) {
         take_average(tensors, n_tensors, store);
         ok = judge(user, &average);
+        if (average.thresholds)
+            state.thresholds = average.thresholds;
     }
     if (ok) {
         StMeta meta[N_STATE_META + N_AVERAGE_META];

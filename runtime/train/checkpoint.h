@@ -31,6 +31,10 @@ typedef struct TrainState {
     int64_t warmup;
     int64_t bad; /* validations since the best, of those that have the figure */
 
+    /* that the last validation has chosen, as JSON of predictions' names: {"tag": [0.5, 0.31]};
+     * rank 0 alone has them; not owned; NULL: none */
+    const char *thresholds;
+
     /* of training, all sessions together; kept in log.jsonl, not in the checkpoint, so that equal
      * trainings have equal checkpoints */
     double seconds;
@@ -100,12 +104,14 @@ bool checkpoint_load_params(Diagnostics *diags, Arena *arena, const char *path, 
  *   first    the step of the oldest
  *   by       TrainBest.by of the validation that compared it with the best checkpoint; NULL: none
  *   figure   its own, beside the best checkpoint's; NAN: there is none
- *   better   whether it is the better one */
+ *   better   whether it is the better one
+ *   thresholds  TrainState.thresholds of that validation; NULL: those of the last checkpoint */
 typedef struct CheckpointAverage {
     int64_t of, first;
     const char *by;
     double figure, best;
     bool better;
+    const char *thresholds;
 } CheckpointAverage;
 /* Called when the store's params are the mean, before it is written: fills all but `of` and
  * `first`. False after an error. */

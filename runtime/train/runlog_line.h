@@ -44,6 +44,8 @@ typedef struct TrainReport {
     /* of how many checkpoints the validated params are the mean, and the step of the oldest; 0:
      * they are those of the step. `best`: the mean is better than the best checkpoint */
     int64_t averaged, averaged_first;
+
+    const char *thresholds; /* TrainState.thresholds of the validation */
 } TrainReport;
 
 /* The member that makes a line one of a mean (TrainReport.averaged). */

@@ -89,6 +89,8 @@ static bool end_step(Trainer *t, bool *last)
         return false;
     ranks_share(ranks, &verdict, sizeof verdict);
     *t->state = verdict.state;
+    if (!trainer_is_first(t))
+        t->state->thresholds = NULL; /* rank 0's memory */
     *last = verdict.last;
     return true;
 }

@@ -28,7 +28,7 @@ static Lines *lines_of(Fixture *f, const char *text)
 static const Labels *labels_of(Arena *arena, const Lines *cells, bool in_words)
 {
     LabelSet set;
-    label_set_init(&set, arena, in_words);
+    label_set_init(&set, arena, (LabelMarks){in_words ? ' ' : 0, 0});
     label_set_see(&set, cells);
     return label_set_list(&set, arena);
 }
@@ -206,17 +206,18 @@ static void test_labels(void **state)
     Text text = {0};
     labels_print(words, &text);
     assert_string_equal(text.data, "A\nB\nC\n");
-    assert_int_equal(labels_hash(words),
-                     labels_hash(labels_parse(&f->diags, f->arena, lines_of(f, text.data), false)));
+    assert_int_equal(
+        labels_hash(words),
+        labels_hash(labels_parse(&f->diags, f->arena, lines_of(f, text.data), (LabelMarks){0})));
     assert_int_equal(labels_find(words, "C", 1), 2);
     assert_int_equal(labels_find(words, "CC", 2), -1);
     assert_int_equal(labels_find(words, "A\0", 2), -1);
     text_free(&text);
     static const char *const bad[] = {"", "a\n\nb", "a\nb\na", "a\nb c"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_null(labels_parse(&f->diags, f->arena, lines_of(f, bad[i]), true));
+        assert_null(labels_parse(&f->diags, f->arena, lines_of(f, bad[i]), (LabelMarks){' ', 0}));
     assert_int_equal(f->diags.errors, 4);
-    assert_non_null(labels_parse(&f->diags, f->arena, lines_of(f, "a\nb c"), false));
+    assert_non_null(labels_parse(&f->diags, f->arena, lines_of(f, "a\nb c"), (LabelMarks){0}));
 }
 
 /* A column as a compiled library has it, whose labels no table finds, reads what a table's does. */

@@ -205,6 +205,8 @@ function show(lines, answers) {
 const numbersOf = entry => [entry].flat().map(number => number?.toPrecision(4) ?? "no number").join(" ");
 
 function putClasses(box, classes) {
+  if (!classes.length)
+    put(box, "p", "numbers", "none");
   for (const [name, probability] of classes) {
     const row = put(box, "div", "answer class", "");
     row.style.setProperty("--p", Math.min(Math.max(probability, 0), 1));
@@ -229,19 +231,22 @@ function putPositions(box, entries, tokens, areClasses) {
 function putPrediction(box, name, value, tokens, isOnly) {
   if (!isOnly)
     put(box, "h2", "prediction", name);
-  const {classes, positions} = predictions[name];
+  const {classes, positions, set} = predictions[name];
   if (positions)
     putPositions(box, value, tokens, classes);
-  else if (classes && !Array.isArray(value[0]?.[0]))
+  else if (set || classes && !Array.isArray(value[0]?.[0]))
     putClasses(box, value);
   else
     put(box, "p", "numbers", classes ? value.map(entry => entry[0][0]).join(" ") : numbersOf(value));
 }
 
+// Of sets of labels those in them are shown, however many.
+const areSets = Object.values(predictions ?? {}).every(({set}) => set);
+
 async function showPredictions(lines, top) {
   const found = [];
   for (const [line, text] of lines.entries())
-    found.push(...await askLines([text], {top}, line));
+    found.push(...await askLines([text], areSets ? {} : {top}, line));
   const box = byId("answers");
   box.replaceChildren();
   box.classList.remove("old");
@@ -305,7 +310,7 @@ async function answer() {
 
 byId("title").textContent = document.title = title;
 byId("label").textContent = generates ? "a text to go on with" : letters ? "words" : "text";
-byId("count-label").hidden = generates;
+byId("count-label").hidden = generates || (predicts && areSets);
 if (predicts) {
   byId("count-label").firstChild.data = "classes ";
   byId("count").value = "8";

@@ -1,5 +1,5 @@
 export interface Settings {
-  /** the most probable classes that are given: a whole number of at least 1 (all) */
+  /** the most probable classes that are given: a whole number of at least 1 (all; of a set of labels, those in it) */
   top?: number;
   /** of labels of CTC: how many prefixes are kept, a whole number of at least 1 (1: the best path) */
   beam?: number;

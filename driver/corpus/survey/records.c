@@ -177,7 +177,10 @@ static int64_t count_row(RecordLook *look, const CorpusText *text, int64_t recor
                                       look->out->lines);
         else
             for (int64_t i = 0; i < n; i++)
-                record_field_count(field, rows->ids.data[i]);
+                if (!field->spec || !field->spec->many)
+                    record_field_count(field, rows->ids.data[i]);
+                else if (rows->ids.data[i])
+                    record_field_count(field, (int32_t)i);
     }
     return unknown;
 }
@@ -278,6 +281,11 @@ static bool open_corpus(RecordLook *look, const TextParts *parts)
     leave_out_vocabularies(look);
     if (!table_labels(look->job, &look->reading, parts))
         return false;
+    for (int c = 0; c < look->model->columns.n; c++) {
+        ColumnSpec *spec = &look->model->columns.specs[c];
+        if (spec->many && spec->counts) /* as a training sets it */
+            spec->width = spec->below = (int64_t)spec->labels->words.count;
+    }
     CorpusOptions options = {.kind = m->kind,
                              .same_lengths = m->same_lengths,
                              .columns = m->columns.specs,

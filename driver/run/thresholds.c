@@ -1,0 +1,109 @@
+/* Thresholds as JSON in the metadata of checkpoints. */
+#include "driver/run/thresholds.h"
+
+#include "base/file.h"
+#include "base/json_read.h"
+#include "base/json_write.h"
+#include "runtime/data/safetensors.h"
+
+#include <string.h>
+
+enum { THRESHOLD_DIGITS = 9 }; /* which tell each f32 from the others */
+
+const char *thresholds_text(Arena *arena, const Predictor *predictor)
+{
+    Text out = {0};
+    JsonWriter json = {.out = &out};
+    bool any = false;
+    json_open(&json, NULL, '{');
+    for (int p = 0; p < predictor->n; p++) {
+        const Prediction *prediction = &predictor->all[p];
+        if (!prediction->thresholds)
+            continue;
+        any = true;
+        json_open(&json, prediction->name, '[');
+        for (int64_t i = 0; i < prediction->n_classes; i++)
+            json_put_number(&json, NULL, (double)prediction->thresholds[i], THRESHOLD_DIGITS);
+        json_close(&json, ']');
+    }
+    json_close(&json, '}');
+    const char *text = any ? arena_strdup(arena, out.data) : NULL;
+    text_free(&out);
+    return text;
+}
+
+static bool take_list(Job *job, const char *checkpoint, Prediction *prediction,
+                      const JsonValue *list)
+{
+    bool ok = list->kind == JV_LIST && (int64_t)list->n == prediction->n_classes;
+    for (size_t i = 0; ok && i < list->n; i++) {
+        ok = list->items[i].kind == JV_INTEGER || list->items[i].kind == JV_NUMBER;
+        if (ok)
+            prediction->thresholds[i] = (float)list->items[i].number;
+    }
+    return ok || job_error(job, "%s: its thresholds are no list of %lld numbers for `%s`",
+                           checkpoint, (long long)prediction->n_classes, prediction->name);
+}
+
+const char *thresholds_in(Job *job, const char *checkpoint)
+{
+    Diagnostics unseen;
+    diag_init(&unseen, job->arena);
+    if (file_is_folder(checkpoint))
+        checkpoint = file_in(job->arena, checkpoint, "model.safetensors");
+    StFile *file = file_exists(checkpoint) ? st_open(&unseen, job->arena, checkpoint) : NULL;
+    const char *text = file ? st_meta(file, ST_THRESHOLDS) : NULL;
+    text = text ? arena_strdup(job->arena, text) : NULL;
+    if (file)
+        st_close(file);
+    return text;
+}
+
+/* Takes those of a set from a checkpoint, if it has any. False after an error. */
+static bool thresholds_read(Job *job, Prediction *prediction, const char *checkpoint)
+{
+    const char *problem, *text = checkpoint ? thresholds_in(job, checkpoint) : NULL;
+    if (!text)
+        return true;
+    const JsonValue *value = json_read(job->arena, text, strlen(text), &problem);
+    if (!value || value->kind != JV_OBJECT)
+        return job_error(job, "%s: its thresholds are damaged", checkpoint);
+    const JsonValue *list = json_member(value, prediction->name);
+    return !list || take_list(job, checkpoint, prediction, list);
+}
+
+bool thresholds_mean(Job *job, Predictor *predictor, const char *const *checkpoints, int n)
+{
+    for (int p = 0; p < predictor->n; p++) {
+        float *thresholds = predictor->all[p].thresholds;
+        const int64_t labels = thresholds ? predictor->all[p].n_classes : 0;
+        double *sums = ARENA_ARRAY(job->arena, double, labels + 1);
+        for (int i = 0; i < n && labels; i++) {
+            for (int64_t k = 0; k < labels; k++)
+                thresholds[k] = (float)SETS_THRESHOLD;
+            if (!thresholds_read(job, &predictor->all[p], checkpoints[i]))
+                return false;
+            for (int64_t k = 0; k < labels; k++)
+                sums[k] += (double)thresholds[k] / n;
+        }
+        for (int64_t k = 0; k < labels; k++)
+            thresholds[k] = (float)sums[k];
+    }
+    return true;
+}
+
+bool thresholds_of_run(Job *job, Predictor *predictor, const RunFolder *run)
+{
+    const char **checkpoints = ARENA_ARRAY(job->arena, const char *, run->n_with + 1);
+    checkpoints[0] = run->checkpoint;
+    for (int i = 0; i < run->n_with; i++)
+        checkpoints[i + 1] = run->with[i].checkpoint;
+    return thresholds_mean(job, predictor, checkpoints, run->n_with + 1);
+}
+
+void thresholds_set(Predictor *predictor, double threshold)
+{
+    for (int p = 0; p < predictor->n; p++)
+        for (int64_t k = 0; predictor->all[p].thresholds && k < predictor->all[p].n_classes; k++)
+            predictor->all[p].thresholds[k] = (float)threshold;
+}
