@@ -161,7 +161,7 @@ refuses 1 "this model is validated without translations, which the BLEU is count
 no() { "$tfc" train $begin --out no --steps 1 "$@"; }
 refuses 2 "is counted on translations, and --no-bleu leaves them out" no --valid a=two.tsv --no-bleu --best errors
 refuses 2 "nothing to validate on" no --best loss
-refuses 1 "'losss' is no measure (loss, bleu, lines, errors, model, accuracy, macro-f1, span-f1, spearman, recall), and no --valid has this name; did you mean 'loss'" \
+refuses 1 "'losss' is no measure (loss, bleu, lines, errors, model, accuracy, macro-f1, micro-f1, exact, average-precision, span-f1, spearman, recall), and no --valid has this name; did you mean 'loss'" \
     no --valid a=two.tsv --best losss
 refuses 1 "'loss' is a measure of --best" no --valid loss=two.tsv
 echo "the best checkpoint: one measure all along, kept, or judged anew"

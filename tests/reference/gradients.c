@@ -27,6 +27,7 @@ static const struct Fixture {
     {"tests/fixtures/experts_small.safetensors", "tests/models/experts.tfg", false, NULL},
     {"tests/fixtures/mixtral_small.safetensors", "models/mixtral.tfg", false, NULL},
     {"tests/fixtures/ctc.safetensors", "tests/fixtures/ctc.tfg", false, NULL},
+    {"tests/fixtures/label_loss.safetensors", "tests/fixtures/label_loss.tfg", false, NULL},
 };
 
 /* By make_papers.py; a model of a page: PAGE#NAME. */
