@@ -63,7 +63,32 @@ predicts_pairs|input y : float[B, S~] = column("y"); loss = mean(x); predict pai
 end_int|input label : int[B, S~] = column("label", end = 1)
 bool|input seen : bool[B] = column("seen"); loss = mean(x * x)
 word|input word : token[B, 4] = column("word"); loss = mean(x * x)
+set_int|input tag : int[B] = column("tag", many = "|")
+set_mark|input tag : bool[B, 4] = column("tag", many = "ab")
+set_shared|input tag : bool[B, 4] = column("tag", many = "|"); vocab tag = shared
+set_places|predict p = many(e[src])
 L
+# Sets of labels, and tables of them.
+cat >sets.tfg <<'M'
+model sets
+const vocab = 30, n = 2
+dim B, S
+input text : token[B, S~] = column("text")
+input tags : bool[B, n] = column("labels", many = "|")
+param e : [vocab, n] = normal(0, 0.1)
+logits = reshape(mean(e[text], 1), [B, n])
+loss = binary_cross_entropy(logits, tags)
+predict tag = many(logits)
+train { rate = constant(0.01); batch = tokens(100); max_length = 20; optimizer = adam(0.9, 0.98) }
+M
+printf 'text\tlabels\na b\tred|blue\nb\tred\n' >sets.tsv
+printf 'text\tlabels\na b\tred|gren\n' >sets_other.tsv
+printf '{"text": "a", "labels": ["red", 3]}\n' >sets_mixed.jsonl
+printf '{"text": "a", "labels": ["red\\nblue"]}\n' >sets_break.jsonl
+printf '{"text": ["a", "b"], "labels": ["red"]}\n' >sets_text.jsonl
+printf '__label__red a b __label__blue\n' >sets_behind.txt
+printf '__label__red __label__blue a b\n' >sets_lines.txt
+
 # And in how words of the language are used.
 while IFS='|' read -r name line; do
     cat >words_"$name".tfg <<M
