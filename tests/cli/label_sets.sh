@@ -70,6 +70,12 @@ tail -n +2 valid.tsv | paste - sets | awk -F'\t' '
     END { printf "%.6f %.6f\n", exact / NR, 2 * all / sum }' >counted
 printf '%.6f %.6f\n' "$(figure exact)" "$(figure micro_f1)" | cmp - counted || fail "$(cat counted) counted, and $(cat figures)"
 
+# A label that stands twice counts once, and nothing between marks is no label.
+printf 'text\tlabels\nw0 w1\tthe 0|the 1\n' >once.tsv
+printf 'text\tlabels\nw0 w1\t the 1 ||the 0|the 1|\n' >twice.tsv
+"$tfc" eval run --data once.tsv >once
+"$tfc" eval run --data twice.tsv | cmp - once || fail "a set is read otherwise where a label stands twice"
+
 "$tfc" predict run --input texts --threshold 0.999 >few
 "$tfc" predict run --input texts --threshold 0.001 >many
 [ "$(wc -c <few)" -lt "$(wc -c <sets)" ] && [ "$(wc -c <sets)" -lt "$(wc -c <many)" ] || fail "--threshold"
