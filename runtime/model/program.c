@@ -122,6 +122,25 @@ static bool take_line(Program *p, RecordCutter *from, const char *name, ProgramL
     return false;
 }
 
+/* The same of what is answered, where empty lines behind the last record are passed. */
+static bool take_input(Program *p)
+{
+    const size_t used = p->lines.used;
+    if (!take_line(p, &p->input, "", &p->lines))
+        return false;
+    if (!p->model->n_columns)
+        return true;
+    if (p->lines.length[p->n]) {
+        if (p->empty)
+            snprintf(p->fault, FAULT_BYTES, "line %lld: an empty line between records: take it out",
+                     (long long)p->empty);
+        return !p->empty;
+    }
+    p->lines.used = used;
+    p->empty = p->empty ? p->empty : p->input.line;
+    return false;
+}
+
 /* The line of prefixes that goes with a line; false: there is none, or a fault. */
 static bool take_prefix(Program *p)
 {
@@ -142,9 +161,11 @@ static bool read_window(Program *p)
     p->lines.used = p->prefixes.used = 0;
     while (!p->fault[0] && p->n < most && p->lines.used < MANY_BYTES &&
            (!p->n || record_ready(&p->input))) {
-        if (!take_line(p, &p->input, "", &p->lines) || !take_prefix(p))
+        const int64_t at = p->input.line;
+        if (take_input(p) && take_prefix(p))
+            p->n++;
+        else if (p->n || p->input.line == at) /* an empty line is passed */
             break;
-        p->n++;
     }
     return p->n > 0;
 }

@@ -40,6 +40,7 @@ typedef struct ProgramKind ProgramKind;
 /* Program
  *   lines, prefixes   n lines, the first of which is line `number`, from 0; with --prefix one for
  *                     each; else prefixes.text is NULL
+ *   empty             of records: the number of an empty line that a record may not follow; 0: none
  *   unknown           tokens of all lines
  *   fault             of the input, reported after the answers; "": none
  *   own               the kind's */
@@ -51,7 +52,7 @@ typedef struct Program {
     TfcSessionHandle *session;
     RecordCutter input, begun;
     ProgramLines lines, prefixes;
-    int64_t n, number;
+    int64_t n, number, empty;
     UnknownCount unknown;
     char fault[FAULT_BYTES];
     void *own;

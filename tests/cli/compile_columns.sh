@@ -103,8 +103,12 @@ awk 'NR == 1 { a = "a"; while (length(a) < 2000000) a = a a; sub(/^{/, "{\"other
 cmp found wanted || fail "other members change answers"
 sed 's/"kind"/"kin"/' three >wrong
 refuses 1 "line 1: the record has no field .kind." sh -c './program <wrong'
-echo >wrong
-refuses 1 "line 1: an empty line: each line has a record" sh -c './program <wrong'
+{ cat three; echo; echo; } >ends
+./program <ends >found 2>err || fail "empty lines at the end: $(cat err)"
+cmp found wanted || fail "empty lines at the end change answers"
+{ head -n 1 three; echo; tail -n 2 three; } >wrong
+refuses 1 "line 2: an empty line between records: take it out" sh -c './program <wrong'
+[ "$(wc -l <out.txt)" = 1 ] || fail "the line before an empty one has no answer"
 ./program --help | grep -q 'Records as JSON objects' || fail "the program's help"
 
 # As one C file; an ensemble.
