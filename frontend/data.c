@@ -202,20 +202,39 @@ static const char *read_column(Elab *e, const Node *input, const Node *feed, Op 
     return ok && complete_hiding(e, input, feed, op) ? field : NULL;
 }
 
+/* Reads `missing("FIELD")`; NULL after a message. */
+static const char *read_missing(Elab *e, const Node *input, const Node *feed, Op *op)
+{
+    const Type *type = &op_result(op)->type;
+    const char *field = text_of_call(e, feed, "missing(\"FIELD\")");
+    if (!field)
+        return NULL;
+    if (!dtype_is_float(type->dtype)) {
+        elab_error(e, input->a,
+                   "`missing` gives numbers, 1 where there is no value: `%s` is %s, and "
+                   "would be float",
+                   input->name, type_text(e, type));
+        return NULL;
+    }
+    op_set_attr(e->b.function, op, attr_int(ATTR_missing, 1));
+    return field;
+}
+
 void declare_column(Elab *e, const Node *input, Op *op)
 {
-    static const char *const known[] = {"column"};
+    static const char *const known[] = {"column", "missing"};
     const Node *feed = input->kids.count ? input->kids.data[0] : NULL;
     if (!feed)
         return;
-    if (!is_call(feed, "column")) {
+    if (!is_call(feed, "column") && !is_call(feed, "missing")) {
         const char *hint =
-            feed->kind == NODE_CALL ? did_you_mean(e, feed->name, NULL, 0, known, 1) : "";
+            feed->kind == NODE_CALL ? did_you_mean(e, feed->name, NULL, 0, known, 2) : "";
         elab_error(e, feed, "what feeds an input is written `%s`, not `%s`%s", column_use,
                    expression_text(e->arena, feed), hint);
         return;
     }
-    const char *field = read_column(e, input, feed, op);
+    const char *field = is_call(feed, "missing") ? read_missing(e, input, feed, op)
+                                                 : read_column(e, input, feed, op);
     const Type *type = &op_result(op)->type;
     if (!field)
         return;

@@ -300,7 +300,8 @@ static void put_column(const TfcColumn *column, int number, const char *own, Tex
     text_add(out, ", %" PRId64 ", %" PRId64 ", 0, 0, {%" PRId64 ", ", row->n_labels, row->first,
              row->ids.n);
     text_add(out, row->ids.n ? "column_ids_%d" : "0", number);
-    text_add(out, "}}, %s, %" PRId64 ", %" PRId64 ", ", own, column->of_source, column->by_words);
+    text_add(out, "}, %" PRId64 "}, %s, %" PRId64 ", %" PRId64 ", ", row->missing, own,
+             column->of_source, column->by_words);
     put_name(column->next, out);
     text_string(out, "}");
 }

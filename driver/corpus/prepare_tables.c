@@ -13,7 +13,7 @@
 
 static LineLimits limits_of(const PrepareOptions *o)
 {
-    return (LineLimits){.line = o->line_limit, .lists = o->table->fields.lists};
+    return (LineLimits){.line = o->line_limit, .takes = o->table->fields.takes};
 }
 
 /* ---- the head ---- */

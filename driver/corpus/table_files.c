@@ -2,6 +2,7 @@
 #include "driver/corpus/table_files.h"
 
 #include "runtime/data/table.h"
+#include "runtime/rows/record_json.h"
 #include "runtime/data/tmx.h"
 
 #include <string.h>
@@ -50,7 +51,10 @@ static int add_field(const Module *module, const char *input, const TextList *gi
         return -1;
     const char *field = given_field(given, input);
     out->names[out->n] = field ? field : ports_field(ports_input(module, input));
-    out->lists[out->n] = op_attr(ports_input(module, input), ATTR_many) != NULL;
+    if (op_attr(ports_input(module, input), ATTR_many))
+        out->takes[out->n] = FIELD_TEXTS;
+    else if (ports_missing(module, ports_input(module, input)))
+        out->takes[out->n] = FIELD_NULL;
     return out->n++;
 }
 
@@ -149,7 +153,7 @@ bool table_files_check(Job *job, const TextList *paths, const TableFields *field
 static Lines **read_fields(Job *job, const TextList *paths, const TableFields *fields,
                            int64_t line_limit)
 {
-    const LineLimits limits = {.line = line_limit, .lists = fields->lists};
+    const LineLimits limits = {.line = line_limit, .takes = fields->takes};
     if (!table_files_check(job, paths, fields))
         return NULL;
     if (is_tensors(paths))

@@ -85,7 +85,7 @@ TableStream *table_stream_open(Job *job, const TextList *paths, const TableField
                        .paths = paths,
                        .fields = fields,
                        .options = *options,
-                       .limits = {.line = options->line_limit, .lists = fields->lists},
+                       .limits = {.line = options->line_limit, .takes = fields->takes},
                        .takes_lines =
                            options->takes_lines && fields->n == 1 && !is_named_table(paths),
                        .files = memory_zeroed(paths->count + 1, sizeof *s->files)};

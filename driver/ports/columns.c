@@ -244,6 +244,7 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
                        .width = width_of_row(module, input)};
     spec.beside_target =
         spec.kind != COLUMN_TEXT && spec.side == SIDE_TARGET && ports->target && ports->next;
+    spec.missing = ports_missing(module, input);
     if (spec.kind == COLUMN_FLOATS)
         return spec;
     if (op_attr(input, ATTR_many)) {

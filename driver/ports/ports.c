@@ -116,6 +116,20 @@ static void find_inputs(const Module *module, const Function *model, ModelPorts 
     (ports->is_table ? find_columns : find_sides)(module, model, ports);
 }
 
+MissingKind ports_missing(const Module *module, const Op *input)
+{
+    MissingKind kind = MISSING_REFUSED;
+    if (!op_attr(input, ATTR_column) || !dtype_is_float(op_result((Op *)input)->type.dtype))
+        return kind;
+    if (op_attr(input, ATTR_missing))
+        return MISSING_MARKED;
+    FOR_OPS (op, &module_function(module, "model")->body)
+        if (op->kind == OP_input && op_attr(op, ATTR_missing) &&
+            !strcmp(op_string(op, ATTR_column), op_string(input, ATTR_column)))
+            kind = MISSING_ZERO;
+    return kind;
+}
+
 const Op *ports_input(const Module *module, const char *name)
 {
     return find_input(module_function(module, "model"), name, strlen(name));

@@ -38,6 +38,9 @@ ModelPorts ports_of(const Module *module);
 bool ports_predict(const ModelPorts *ports);
 /* The field of a table that feeds an input of the model: as the input says, or its name. */
 const char *ports_field(const Op *input);
+/* What an input of floats has where a value is missing: of what `missing(…)` feeds, 1 there and 0
+ * elsewhere; 0 there, if an input of the same field asks so; or else it is an error. */
+MissingKind ports_missing(const Module *module, const Op *input);
 /* The input of this name, as the model declares it; NULL: there is none. */
 const Op *ports_input(const Module *module, const char *name);
 /* The kind of corpus that batches are made of. `lines`: for a language model, each line is a text

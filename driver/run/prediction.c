@@ -57,8 +57,8 @@ static bool may_label(const Predictor *p, const Prediction *prediction, int colu
     if (spec->many || prediction->thresholds)
         return spec->many && prediction->thresholds && spec->width == prediction->width;
     if (!prediction->classes)
-        return spec->kind == COLUMN_FLOATS && spec->side == prediction->side &&
-               spec->width == prediction->width;
+        return spec->kind == COLUMN_FLOATS && spec->missing == MISSING_REFUSED &&
+               spec->side == prediction->side && spec->width == prediction->width;
     return spec->kind != COLUMN_FLOATS && spec->width == 1 &&
            prediction->width == prediction->n_classes && spec->below == prediction->n_classes &&
            (spec->is_ctc ? prediction->side >= 0 : spec->side == prediction->side);

@@ -109,6 +109,8 @@ static bool check_input(Verifier *v, const Op *op)
         strcmp(vocab->s, "auto") != 0)
         return verify_fail(
             v, op, "vocab is shared, words, words:FILE, own:SPEC or auto, not \"%s\"", vocab->s);
+    if (op_attr(op, ATTR_missing) && (!op_attr(op, ATTR_column) || !dtype_is_float(type->dtype)))
+        return verify_fail(v, op, "says what is missing, but no column of floats");
     if (op_attr(op, ATTR_many) && (!op_attr(op, ATTR_column) || type->dtype != DT_BOOL))
         return verify_fail(v, op, "sets of labels, but no column of truth values");
     if (vocab && type->dtype != DT_I32 && !op_attr(op, ATTR_many))

@@ -47,7 +47,11 @@ const char *column_holds(Arena *arena, const ColumnSpec *spec)
                             spec->by_words ? "word, at its first token" : each);
     default:
         return arena_printf(arena, "%s, %" PRId64 " a %s",
-                            spec->kind == COLUMN_FLOATS ? "floats" : "integers", spec->width, each);
+                            spec->kind != COLUMN_FLOATS       ? "integers"
+                            : spec->missing == MISSING_MARKED ? "which floats are missing"
+                            : spec->missing == MISSING_ZERO   ? "floats, 0 where they are missing"
+                                                              : "floats",
+                            spec->width, each);
     }
 }
 
@@ -93,7 +97,8 @@ RowColumn column_row(const ColumnSpec *spec, const Vocabulary *vocab)
                        .first = spec->first,
                        .find = labels ? find_label : NULL,
                        .list = labels,
-                       .ids = spec->ids};
+                       .ids = spec->ids,
+                       .missing = spec->missing};
 }
 
 /* ---- rows of tensors ---- */
@@ -110,8 +115,10 @@ typedef struct TensorRow {
 static bool read_float_row(const TensorRow *r)
 {
     for (int64_t i = 0; i < r->n; i++) {
-        const float number = (float)st_value(r->tensor, r->first + i);
+        float number = (float)st_value(r->tensor, r->first + i);
         int32_t bits;
+        if (r->column->missing)
+            number = cell_float(r->column, number, isnan(number));
         memcpy(&bits, &number, sizeof bits);
         ids_push(r->values, bits);
         if (!isfinite(number))

@@ -40,6 +40,7 @@ typedef struct HideRule {
  *   counts         of a set: the model's constant that says how many labels there are; NULL: none
  *   is_ctc         labels of a CTC loss, whose blank is 0
  *   below          how many tokens, labels or integers the model has; 0: any number
+ *   missing        of COLUMN_FLOATS
  *   ids            of COLUMN_INTEGERS: which the model takes, the elements of a row counted, or
  *                  those of a position; the caller's */
 typedef struct ColumnSpec {
@@ -54,6 +55,7 @@ typedef struct ColumnSpec {
     const Labels *labels;
     char many;
     const char *counts;
+    MissingKind missing;
     int32_t first;
     IdRanges ids;
 } ColumnSpec;

@@ -53,8 +53,9 @@ typedef struct LineLimits {
      * and not compressed */
     FileReach reach;
 
-    /* of a table: which of the wanted fields may have lists of texts; NULL: none */
-    const bool *lists;
+    /* of a table: what else each of the wanted fields may have, as RecordFields.takes says; NULL:
+     * nothing */
+    const uint8_t *takes;
 } LineLimits;
 
 /* The most bytes of a list of words or labels that a folder names. */

@@ -445,7 +445,7 @@ bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, 
 {
     TableReader r;
     *head =
-        (TableHead){.format = format, .n_fields = n_fields, .lists = limits ? limits->lists : NULL};
+        (TableHead){.format = format, .n_fields = n_fields, .takes = limits ? limits->takes : NULL};
     name_fields(arena, fields, head);
     const bool ok = open_reader(&r, diags, arena, beginning, head, limits) && find_head(&r, head);
     arena_free(r.scratch);
@@ -467,7 +467,7 @@ Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, Table
 {
     TableReader r;
     TableHead head = {
-        .format = format, .n_fields = n_fields, .lists = limits ? limits->lists : NULL};
+        .format = format, .n_fields = n_fields, .takes = limits ? limits->takes : NULL};
     Table *table = NULL;
     name_fields(arena, fields, &head);
     if (open_reader(&r, diags, arena, source, &head, limits) && find_head(&r, &head)) {

@@ -29,7 +29,7 @@
  * are numbers.
  *
  * Values. Of JSON, the text of a string, and numbers, true, false and lists of numbers as they are
- * written: "[1, 2.50]". Where LineLimits.lists allows it there may be a list of texts, each with a
+ * written: "[1, 2.50]". Where LineLimits.takes allows it there may be a list of texts, each with a
  * line break behind it; so are the labels of fastText. Texts of CSV in quotes and of JSON may have
  * line breaks in them. Nothing is trimmed, and a value may be empty. Empty lines at the end of TSV
  * and CSV with several fields, and of JSON, are passed.
@@ -115,7 +115,7 @@ typedef struct TableHead {
     size_t n_fields, width, *index;
     bool is_numbered, at_least;
     const bool *is_wanted;
-    const bool *lists; /* LineLimits.lists */
+    const uint8_t *takes; /* LineLimits.takes */
 } TableHead;
 
 /* How a file begins whose lines are fastText's. */

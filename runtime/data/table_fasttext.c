@@ -1,6 +1,7 @@
 /* Records of fastText's training files (Joulin et al. 2016): a line has its labels first, each a
  * word __label__NAME, and then its text. */
 #include "runtime/data/table_reader.h"
+#include "runtime/rows/record_json.h"
 
 #include <string.h>
 
@@ -44,7 +45,7 @@ static bool takes_several(const TableHead *head)
     bool takes = true;
     for (size_t k = 0; k < head->n_fields; k++)
         if (head->index[k] == FASTTEXT_LABELS)
-            takes = head->lists && head->lists[k];
+            takes = head->takes && (head->takes[k] & FIELD_TEXTS);
     return takes;
 }
 

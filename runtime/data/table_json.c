@@ -11,7 +11,7 @@ static void tell_missing(TableReader *r, int64_t number, const Line *record, con
     RecordKeys keys = {0};
     RowFault fault;
     const RecordFields again = {r->head->fields, r->head->n_fields, r->scratch, &keys,
-                                r->head->lists};
+                                r->head->takes};
     record_read_json(&again, record, cells, &fault);
     table_fault(r, number, record->text, "the record has no field '%.*s'%s", (int)field->length,
                 field->text, text_known(r->scratch, "'", field->text, keys.data, keys.count));
@@ -29,7 +29,7 @@ static int64_t line_of(const TableReader *r, int64_t line, const char *at)
 static int64_t read_object(TableReader *r, int64_t number, const Line *record, Line *cells,
                            size_t room)
 {
-    const RecordFields fields = {r->head->fields, room, r->arena, NULL, r->head->lists};
+    const RecordFields fields = {r->head->fields, room, r->arena, NULL, r->head->takes};
     RowFault fault;
     if (!record_read_json(&fields, record, cells, &fault)) {
         const char *at = record->text + fault.at;

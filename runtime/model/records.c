@@ -190,11 +190,14 @@ static int cut_json_records(RecordReader *r, const char *text, size_t length)
 {
     const size_t inputs = (size_t)r->program->n_inputs;
     Line names[MOST_INPUTS];
+    uint8_t takes[MOST_INPUTS];
     TextLines lines = {.text = text, .length = length};
     int status = TFC_OK;
-    for (size_t i = 0; i < inputs; i++)
+    for (size_t i = 0; i < inputs; i++) {
         names[i] = (Line){r->program->inputs[i].name, strlen(r->program->inputs[i].name)};
-    const RecordFields fields = {names, inputs, r->arena, NULL, NULL};
+        takes[i] = r->columns[i].row.missing ? FIELD_NULL : 0;
+    }
+    const RecordFields fields = {names, inputs, r->arena, NULL, takes};
     for (TextLines counted = lines; texts_next_line(&counted);)
         r->n++;
     r->cells = arena_array(r->arena, (size_t)r->n + 1, sizeof(Line) * inputs);

@@ -25,15 +25,26 @@ static bool push_value(const CellReader *r, int32_t value)
 
 enum { LONGEST_NUMBER = 400 }; /* bytes: the largest f64, written without an exponent, has 309 */
 
+float cell_float(const RowColumn *column, float number, bool is_missing)
+{
+    return column->missing == MISSING_MARKED ? is_missing : is_missing ? 0 : number;
+}
+
+static bool push_float(const CellReader *r, float number, bool is_missing)
+{
+    int32_t bits;
+    const float value = r->column->missing ? cell_float(r->column, number, is_missing) : number;
+    memcpy(&bits, &value, sizeof bits);
+    return push_value(r, bits);
+}
+
 static bool read_float(const CellReader *r, size_t at, const char *text)
 {
     char *end;
-    int32_t bits;
     const float number = strtof(text, &end);
-    memcpy(&bits, &number, sizeof bits);
     if (*end || !isfinite(number))
         return row_is_wrong(r->fault, at, "'%s' is no finite number of f32", text);
-    return push_value(r, bits);
+    return push_float(r, number, false);
 }
 
 bool cell_takes_integer(const RowColumn *column, size_t at, int64_t element, int64_t integer,
@@ -68,6 +79,16 @@ static bool parts_numbers(char c)
     return is_number_blank(c) || is_number_comma(c) || c == '[' || c == ']';
 }
 
+/* As R, pandas, JSON and spreadsheets write it. */
+static bool says_missing(const char *text)
+{
+    static const char *const words[] = {"NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], text))
+            return true;
+    return false;
+}
+
 /* The number that begins at `at` and ends before `end`. */
 static bool read_number(const CellReader *r, size_t first, size_t at, size_t end)
 {
@@ -76,6 +97,13 @@ static bool read_number(const CellReader *r, size_t first, size_t at, size_t end
         return row_is_wrong(r->fault, at, "this is no number");
     memcpy(text, r->cell->text + at, end - at);
     text[end - at] = 0;
+    if (says_missing(text) && r->column->kind == COLUMN_FLOATS)
+        return r->column->missing
+                   ? push_float(r, 0, true)
+                   : row_is_wrong(r->fault, at,
+                                  "'%s' is no number; a model with an input `float[B] = "
+                                  "missing(\"FIELD\")` takes missing values",
+                                  text);
     if (strspn(text, "+-.0123456789eE") != end - at)
         return row_is_wrong(r->fault, at, "'%s' is no number", text);
     return r->column->kind == COLUMN_FLOATS ? read_float(r, at, text)
@@ -120,6 +148,9 @@ static bool read_cell_numbers(const CellReader *r)
                     : is_number_comma(c) || (wants && (is_number_blank(c) || c == '['));
         at = end > at ? end : at + 1;
     }
+    if (ok && r->column->missing && r->column->width == 1 && !r->column->is_along &&
+        r->values->count == first && !wants && !depth)
+        return push_float(r, 0, true); /* an empty cell */
     if (ok && (depth || wants))
         ok = row_is_wrong(r->fault, cell->length - 1,
                           depth ? "a bracket does not end" : "a number is missing behind this");

@@ -18,6 +18,8 @@ bool cell_read(const RowColumn *column, const Tokenizer *tokenizer, const Line *
 /* The next label of a cell from byte *at on, which begins as 0, and what is behind it; false: there
  * is no more. A cell that is one label has one, though it may be empty. */
 bool cell_next_label(LabelMarks marks, const Line *cell, size_t *at, Line *label);
+/* The value of an input whose values may be missing. */
+float cell_float(const RowColumn *column, float number, bool is_missing);
 /* Whether the input takes so many numbers; else *fault says how many it takes. */
 bool cell_has_width(const RowColumn *column, int64_t n, RowFault *fault);
 /* Whether element `element` may be this integer; else *fault says which it may be. */

@@ -273,12 +273,12 @@ static bool read_texts(JsonLine *j, const Line *field, Line *value)
 static bool read_wanted(JsonLine *j, size_t k, Line *value)
 {
     const Line *field = &j->fields->names[k];
-    const bool takes_texts = j->fields->lists && j->fields->lists[k];
+    const unsigned takes = j->fields->takes ? j->fields->takes[k] : 0;
     skip_json_blanks(j);
     const char *begin = j->at, first = begin < j->end ? *begin : 0;
     if (first == '"')
         return read_string(j, value);
-    if (first == '{' || first == 'n') {
+    if (first == '{' || (first == 'n' && !(takes & FIELD_NULL))) {
         if (!skip_value(j))
             return false;
         return json_fault(j, begin, "the field '%.*s' is %s: each record needs %s", shown(field),
@@ -286,7 +286,7 @@ static bool read_wanted(JsonLine *j, size_t k, Line *value)
                           first == '{' ? "a text, a number, true, false or a list of numbers of it"
                                        : "a value of it");
     }
-    if (first == '[' && takes_texts)
+    if (first == '[' && (takes & FIELD_TEXTS))
         return read_texts(j, field, value);
     if (!(first == '[' ? skip_numbers(j, field) : skip_value(j)))
         return false;

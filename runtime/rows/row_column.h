@@ -23,6 +23,14 @@ typedef struct LabelMarks {
     int64_t between, is_set;
 } LabelMarks;
 
+/* MissingKind: what an input has of a value of floats that is missing: an empty cell, NA, NaN, null
+ * or none. */
+typedef enum MissingKind {
+    MISSING_REFUSED,
+    MISSING_ZERO,
+    MISSING_MARKED /* 1; 0 for a value that is there */
+} MissingKind;
+
 /* RowColumn: one input.
  *   input             its name
  *   kind              ColumnKind
@@ -31,6 +39,7 @@ typedef struct LabelMarks {
  *   marks             of labels
  *   labels, n_labels  of labels: the list; the first is the value `first`
  *   find, list        the number of a label in it, from 0, or -1; NULL: it is searched
+ *   missing           of floats: a MissingKind
  *   ids               of integers: which the input takes, counted within the cell */
 typedef struct RowColumn {
     const char *input;
@@ -42,6 +51,7 @@ typedef struct RowColumn {
     int32_t (*find)(const void *list, const char *text, size_t length);
     const void *list;
     IdRanges ids;
+    int64_t missing;
 } RowColumn;
 
 #endif

@@ -63,6 +63,8 @@ predicts_pairs|input y : float[B, S~] = column("y"); loss = mean(x); predict pai
 end_int|input label : int[B, S~] = column("label", end = 1)
 bool|input seen : bool[B] = column("seen"); loss = mean(x * x)
 word|input word : token[B, 4] = column("word"); loss = mean(x * x)
+gone|input gone : int[B] = missing("age")
+gone_two|input gone : float[B] = missing("age", "income")
 set_int|input tag : int[B] = column("tag", many = "|")
 set_mark|input tag : bool[B, 4] = column("tag", many = "ab")
 set_shared|input tag : bool[B, 4] = column("tag", many = "|"); vocab tag = shared

@@ -9,5 +9,5 @@ export interface Settings {
   separator?: string;
 }
 
-/** Of classes their names and probabilities, the most probable first; numbers, or one. */
+/** Of classes, and of labels of a set, their names and probabilities, the most probable first; numbers, or one. */
 export type Entry = [name: string | number, probability: number][] | number[] | number;

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Values that are missing: an empty cell, NA, NaN and null are 0 for the input of the field and 1 for the one that asks which
+# are missing, the same in every format, in prepared data and in predictions; without such an input they are errors.
+# Usage: missing.sh TFC   (from the project's root)
+set -eu
+. tests/common.sh
+enter_work
+
+cat >ages.tfg <<'END'
+model ages
+dim B
+input age : float[B] = column("age")
+input gone : float[B] = missing("age")
+input place : float[B, 2] = column("place")
+input nowhere : float[B, 2] = missing("place")
+input paid : float[B] = column("paid")
+param w : [2] = normal(0, 1)
+param v : [2, 1] = normal(0, 1)
+seen = concat([reshape(age, [B, 1]), reshape(gone, [B, 1])], -1)
+y = reshape(seen @ reshape(w, [2, 1]) + (place + nowhere) @ v, [B])
+loss = mean((y - paid) * (y - paid))
+predict age_seen = age + 0 * y
+predict age_gone = gone + 0 * y
+predict all = concat([place, nowhere], -1) + 0 * reshape(y, [B, 1])
+train { rate = constant(0.01); batch = sentences(4); optimizer = adam(0.9, 0.98) }
+END
+cat >a.csv <<'END'
+age,place,paid
+3,1 2,1
+,NA 2,2
+NA,NaN null,3
+-4.5,0 -1,4
+END
+tr ',' '\t' <a.csv >a.tsv
+cat >a.jsonl <<'END'
+{"age": 3, "place": "1 2", "paid": 1}
+{"age": null, "place": "NA 2", "paid": 2}
+{"age": "NA", "place": "NaN null", "paid": 3}
+{"age": -4.5, "place": [0, -1], "paid": 4}
+END
+for format in csv tsv jsonl; do
+    "$tfc" train ages.tfg --data a.$format --out run_$format --steps 3 --seed 2 2>told || fail "$format: $(cat told)"
+    cmp run_csv/last.safetensors run_$format/last.safetensors || fail "$format gives other params"
+    "$tfc" predict run_csv --input a.$format --json >said
+    cat >expected <<'END'
+{"line": 0, "age_seen": 3, "age_gone": 0, "all": [1, 2, 0, 0]}
+{"line": 1, "age_seen": 0, "age_gone": 1, "all": [0, 2, 1, 0]}
+{"line": 2, "age_seen": 0, "age_gone": 1, "all": [0, 0, 1, 1]}
+{"line": 3, "age_seen": -4.5, "age_gone": 0, "all": [0, -1, 0, 0]}
+END
+    cmp said expected || fail "$format: $(cat said)"
+done
+"$tfc" prepare ages.tfg --data a.csv -o prepared 2>told || fail "$(cat told)"
+"$tfc" train ages.tfg --prepared prepared --out run_prepared --steps 3 --seed 2 2>told || fail "$(cat told)"
+same_tensors run_csv/last.safetensors run_prepared/last.safetensors "prepared data give other params"
+
+# Where nobody asks, a missing value is a mistake; so is one of what is to be learnt.
+cat >whole.tfg <<'END'
+model whole
+dim B
+input age : float[B] = column("age")
+param w : [1] = normal(0, 1)
+loss = mean(age * w * age)
+train { rate = constant(0.01); batch = sentences(4); optimizer = adam(0.9, 0.98) }
+END
+refuses 1 "a.csv:3:.: error: the cell has 0 numbers, and .age. takes 1" "$tfc" train whole.tfg --data a.csv --out x
+sed '3s/2$/NA/' a.csv >unpaid.csv
+refuses 1 "unpaid.csv:3:7: error: 'NA' is no number" "$tfc" train ages.tfg --data unpaid.csv --out x
