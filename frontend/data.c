@@ -183,6 +183,21 @@ static bool complete_hiding(Elab *e, const Node *input, const Node *feed, Op *op
     return false;
 }
 
+/* The names of fields so far, and one more; NULL after a message. */
+static const char *add_field(Elab *e, const Node *input, const Node *feed, const Node *arg,
+                             const char *fields, const Op *op)
+{
+    const Type *type = &op_result((Op *)op)->type;
+    const char *field = text_of(e, feed, arg, column_use);
+    if (field && type->rank == 2 && dim_is_const(type->dims[1]) && !op_attr(op, ATTR_many))
+        return arena_printf(e->arena, "%s\t%s", fields, field);
+    if (field)
+        elab_error(e, arg,
+                   "several fields are a row of numbers, `float[B, n]` or `int[B, n]`: `%s` is %s",
+                   input->name, type_text(e, type));
+    return NULL;
+}
+
 /* Reads `column("FIELD", NAME = VALUE, …)` into the op's attributes; NULL after a message. */
 static const char *read_column(Elab *e, const Node *input, const Node *feed, Op *op)
 {
@@ -195,9 +210,10 @@ static const char *read_column(Elab *e, const Node *input, const Node *feed, Op 
     bool ok = field != NULL;
     for (size_t i = 1; ok && i < feed->kids.count; i++) {
         const Node *arg = feed->kids.data[i];
-        ok = arg->name && set_column(e, arg, input, op);
-        if (!arg->name)
-            elab_error(e, arg, "a column is one field: write `%s`", column_use);
+        if (arg->name)
+            ok = set_column(e, arg, input, op);
+        else
+            ok = (field = add_field(e, input, feed, arg, field, op)) != NULL;
     }
     return ok && complete_hiding(e, input, feed, op) ? field : NULL;
 }
@@ -206,9 +222,24 @@ static const char *read_column(Elab *e, const Node *input, const Node *feed, Op 
 static const char *read_missing(Elab *e, const Node *input, const Node *feed, Op *op)
 {
     const Type *type = &op_result(op)->type;
-    const char *field = text_of_call(e, feed, "missing(\"FIELD\")");
-    if (!field)
+    const char *field = NULL;
+    for (size_t i = 0; i < feed->kids.count; i++) {
+        const Node *arg = feed->kids.data[i];
+        if (arg->name) {
+            elab_error(e, arg,
+                       "`missing` takes names of fields and nothing else: write "
+                       "`missing(\"FIELD\")`");
+            return NULL;
+        }
+        field = i ? add_field(e, input, feed, arg, field, op)
+                  : text_of(e, feed, arg, "missing(\"FIELD\")");
+        if (!field)
+            return NULL;
+    }
+    if (!field) {
+        elab_error(e, feed, "`missing` takes the name of a field: write `missing(\"FIELD\")`");
         return NULL;
+    }
     if (!dtype_is_float(type->dtype)) {
         elab_error(e, input->a,
                    "`missing` gives numbers, 1 where there is no value: `%s` is %s, and "

@@ -11,6 +11,7 @@
 #include "passes/pass.h"
 #include "runtime/data/prepared.h"
 #include "runtime/data/safetensors.h"
+#include "runtime/data/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,6 +31,15 @@ static int64_t type_elements(const Type *type)
     return count;
 }
 
+/* Names of several fields with commas between. */
+static const char *fields_text(Arena *arena, const char *fields)
+{
+    const char *behind = strchr(fields, TABLE_AND);
+    return behind ? arena_printf(arena, "%.*s, %s", (int)(behind - fields), fields,
+                                 fields_text(arena, behind + 1))
+                  : fields;
+}
+
 /* An input or output: its name, type, and what the model says of its data. */
 static void print_port(Job *job, const Module *module, const char *word, const Op *op,
                        const Type *type)
@@ -39,8 +49,10 @@ static void print_port(Job *job, const Module *module, const char *word, const O
            ir_type_text(module, type, job->arena));
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (op_attr(op, said[i]))
-            printf("  %s %s", attr_info[said[i]].name,
-                   cli_name(job->arena, op_string(op, said[i])));
+            printf("  %s %s",
+                   said[i] == ATTR_column && op_attr(op, ATTR_missing) ? "missing"
+                                                                       : attr_info[said[i]].name,
+                   cli_name(job->arena, fields_text(job->arena, op_string(op, said[i]))));
     if (op_attr(op, ATTR_hide))
         printf("  hides %g", op_float(op, ATTR_hide));
     printf("\n");

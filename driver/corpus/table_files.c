@@ -143,6 +143,10 @@ bool table_files_check(Job *job, const TextList *paths, const TableFields *field
                              paths->data[i]);
     if (is_tensors(paths) && paths->count > 1)
         return job_error(job, "%s: a table of tensors is one file", paths->data[0]);
+    for (int i = 0; i < fields->n && is_tensors(paths); i++)
+        if (table_name_is_of_several(fields->names[i]))
+            return job_error(job, "%s: several fields are of a table, and a tensor is one: '%s'",
+                             paths->data[0], fields->names[i]);
     if (is_tensors(paths) && (fields->source >= 0 || fields->target >= 0))
         return job_error(job, "%s: source and target are texts, and tensors have numbers",
                          paths->data[0]);

@@ -86,8 +86,9 @@ TableStream *table_stream_open(Job *job, const TextList *paths, const TableField
                        .fields = fields,
                        .options = *options,
                        .limits = {.line = options->line_limit, .takes = fields->takes},
-                       .takes_lines =
-                           options->takes_lines && fields->n == 1 && !is_named_table(paths),
+                       .takes_lines = options->takes_lines && fields->n == 1 &&
+                                      !table_name_is_of_several(fields->names[0]) &&
+                                      !is_named_table(paths),
                        .files = memory_zeroed(paths->count + 1, sizeof *s->files)};
     bool ok = true;
     for (size_t i = 0; i < paths->count; i++)

@@ -126,8 +126,6 @@ static const char *other_marks(TableFormat format, const Line *cell)
 
 /* ---- fields ---- */
 
-static bool is_number(const char *name) { return *name && name[strspn(name, "0123456789")] == 0; }
-
 static const char *field_is_missing(const TableReader *r, const Line *cells, size_t n,
                                     const char *name)
 {
@@ -209,7 +207,7 @@ static int64_t fields_by(const TableReader *r, const TableHead *head, char mark,
         const Line *field = &head->fields[k];
         bool found = head->is_numbered && strtoull(field->text, NULL, 10) <= (unsigned long long)n;
         for (int64_t i = 0; i < n && !head->is_numbered; i++)
-            found = found || line_is(field, cells[i].text, cells[i].length);
+            found = found || table_field_fits(field, &cells[i]);
         *fits = found;
     }
     return n;
@@ -250,7 +248,8 @@ static bool find_fields(TableReader *r, TableHead *head)
     r->line = head->begin;
     if (!table_is_conll(head->format)) /* whose fields have no names */
         next(r, cells, (size_t)n);
-    for (size_t k = 0; k < head->n_fields; k++) {
+    ok = head->is_numbered || table_expand(r, head, cells, (size_t)n);
+    for (size_t k = 0; k < head->n_fields && head->fields; k++) {
         const Line *name = &head->fields[k];
         ok = (head->is_numbered ? find_number(r, cells, (size_t)n, name->text, &head->index[k])
                                 : find_name(r, cells, (size_t)n, name, &head->index[k])) &&
@@ -271,18 +270,6 @@ static void need_least(TableHead *head)
             head->width = head->index[k] + 1;
 }
 
-static void name_fields(Arena *arena, const char *const *fields, TableHead *head)
-{
-    Line *names = ARENA_ARRAY(arena, Line, head->n_fields + 1);
-    head->is_numbered = !table_is_json(head->format);
-    for (size_t k = 0; k < head->n_fields; k++) {
-        names[k] = (Line){fields[k], strlen(fields[k])};
-        head->is_numbered = head->is_numbered && is_number(fields[k]);
-    }
-    head->fields = names;
-    head->index = ARENA_ARRAY(arena, size_t, head->n_fields + 1);
-}
-
 static bool find_head(TableReader *r, TableHead *head)
 {
     if (!r->lines->n) {
@@ -290,6 +277,13 @@ static bool find_head(TableReader *r, TableHead *head)
         return false;
     }
     if (table_is_json(head->format)) {
+        for (size_t k = 0; k < head->n_fields; k++)
+            if (memchr(head->fields[k].text, '*', head->fields[k].length)) {
+                diag_error(r->diags, (Loc){.source = r->lines->source},
+                           "'%s' is for the header of TSV or CSV: name the keys of JSON one by one",
+                           head->fields[k].text);
+                return false;
+            }
         for (size_t k = 0; k < head->n_fields; k++)
             head->index[k] = k;
         head->width = head->n_fields;
@@ -352,8 +346,8 @@ static Table *make_table(TableReader *r, const int64_t *line)
 {
     Table *table = ARENA_NEW(r->arena, Table);
     const int64_t room = count_room(r);
-    table->columns = ARENA_ARRAY(r->arena, Lines *, r->head->n_fields + 1);
-    for (size_t k = 0; k < r->head->n_fields; k++) {
+    table->columns = ARENA_ARRAY(r->arena, Lines *, r->head->n_columns + 1);
+    for (size_t k = 0; k < r->head->n_columns; k++) {
         Lines *column = ARENA_NEW(r->arena, Lines);
         *column = (Lines){
             .source = r->lines->source, .at = ARENA_ARRAY(r->arena, Line, room), .line = line};
@@ -401,13 +395,13 @@ static Table *read_records(TableReader *r)
             tell_width(r, begin, n);
             continue;
         }
-        for (size_t k = 0; k < head->n_fields; k++)
-            table->columns[k]->at[table->n] = cells[head->index[k]];
+        for (size_t k = 0; k < head->n_columns; k++)
+            table->columns[k]->at[table->n] = table_column_cell(r, k, cells);
         if (line)
             line[table->n] = begin;
         table->n++;
     }
-    for (size_t k = 0; k < head->n_fields; k++)
+    for (size_t k = 0; k < head->n_columns; k++)
         table->columns[k]->n = table->n;
     table->left_out = r->left_out;
     return table;
@@ -444,9 +438,8 @@ bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, 
                      TableHead *head)
 {
     TableReader r;
-    *head =
-        (TableHead){.format = format, .n_fields = n_fields, .takes = limits ? limits->takes : NULL};
-    name_fields(arena, fields, head);
+    *head = (TableHead){.format = format};
+    table_name_fields(arena, fields, n_fields, limits ? limits->takes : NULL, head);
     const bool ok = open_reader(&r, diags, arena, beginning, head, limits) && find_head(&r, head);
     arena_free(r.scratch);
     return ok;
@@ -466,10 +459,9 @@ Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, Table
                    const char *const *fields, size_t n_fields, const LineLimits *limits)
 {
     TableReader r;
-    TableHead head = {
-        .format = format, .n_fields = n_fields, .takes = limits ? limits->takes : NULL};
+    TableHead head = {.format = format};
     Table *table = NULL;
-    name_fields(arena, fields, &head);
+    table_name_fields(arena, fields, n_fields, limits ? limits->takes : NULL, &head);
     if (open_reader(&r, diags, arena, source, &head, limits) && find_head(&r, &head)) {
         r.line = head.lines;
         table = judge(&r, read_records(&r), false);

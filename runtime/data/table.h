@@ -53,6 +53,8 @@
 #include "base/record_cutter.h"
 #include "runtime/data/lines.h"
 
+#include <string.h>
+
 typedef enum TableFormat {
     TABLE_TSV,
     TABLE_CSV,
@@ -115,9 +117,18 @@ typedef struct TableHead {
     size_t n_fields, width, *index;
     bool is_numbered, at_least;
     const bool *is_wanted;
-    const uint8_t *takes; /* LineLimits.takes */
+    const uint8_t *takes;    /* LineLimits.takes, for each field */
+    size_t n_columns, *ends; /* which fields each column has: those before its end */
 } TableHead;
 
+/* What stands between the names of several fields that are one column, whose cells are joined with
+ * blanks between, NA for an empty one. A name with * in it is that of all fields of the header that
+ * it fits, in their order. */
+#define TABLE_AND '\t'
+static inline bool table_name_is_of_several(const char *name)
+{
+    return strpbrk(name, "\t*") != NULL;
+}
 /* How a file begins whose lines are fastText's. */
 #define TABLE_FASTTEXT_MARK "__label__"
 

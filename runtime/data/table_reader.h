@@ -33,6 +33,14 @@ TableNext table_next_tsv, table_next_csv, table_next_json, table_next_list, tabl
     table_next_fasttext;
 /* Of fastText: which of its fields those of the head are. False after an error. */
 bool table_find_fasttext(TableReader *reader, TableHead *head);
+/* Columns of several fields (table_groups.c): the wanted fields by their names, those that patterns
+ * stand for once there is a header (false after an error: none fits), whether a name or a pattern
+ * fits a field of the header, and the cell of a column. */
+void table_name_fields(Arena *arena, const char *const *fields, size_t n, const uint8_t *takes,
+                       TableHead *head);
+bool table_expand(TableReader *reader, TableHead *head, const Line *cells, size_t n);
+bool table_field_fits(const Line *name, const Line *cell);
+Line table_column_cell(TableReader *reader, size_t column, const Line *cells);
 /* Of a JSON list: passes what stands before the first object of the text. */
 void table_begin_list(TableReader *reader);
 /* Of CoNLL, whose lines may be all left out: then a record has no fields, and is none. Passes empty

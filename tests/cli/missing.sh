@@ -54,6 +54,41 @@ done
 "$tfc" train ages.tfg --prepared prepared --out run_prepared --steps 3 --seed 2 2>told || fail "$(cat told)"
 same_tensors run_csv/last.safetensors run_prepared/last.safetensors "prepared data give other params"
 
+# Several fields are a row of numbers, by their names and by patterns of the header, with the same gaps.
+cat >rows.tfg <<'END'
+model rows
+dim B
+input x : float[B, 4] = column("age", "f*", "tax")
+input gone : float[B, 4] = missing("age", "f*", "tax")
+input paid : float[B] = column("paid")
+param w : [4, 1] = normal(0, 1)
+y = reshape((x + gone) @ w, [B])
+loss = mean((y - paid) * (y - paid))
+predict all = concat([x, gone], -1) + 0 * reshape(y, [B, 1])
+train { rate = constant(0.01); batch = sentences(4); optimizer = adam(0.9, 0.98) }
+END
+cat >rows.csv <<'END'
+f1;tax;of;f2;paid;age
+1;2;9;3;1;40
+;NA;9;-3.5;2;
+END
+sed 's/column("age", "f\*", "tax")/column("age", "f1", "f2", "tax")/; s/missing("age", "f\*", "tax")/missing("age", "f1", "f2", "tax")/' rows.tfg >named.tfg
+printf '40 1 3 2 0 0 0 0\n0 0 -3.5 0 1 1 0 1\n' >rows.said
+cat >rows.jsonl <<'END'
+{"f1": 1, "tax": 2, "f2": 3, "paid": 1, "age": 40}
+{"f1": "", "tax": "NA", "f2": -3.5, "paid": 2, "age": null}
+END
+"$tfc" train rows.tfg --data rows.csv --out rows --steps 3 --seed 2 2>told || fail "rows: $(cat told)"
+"$tfc" train named.tfg --data rows.jsonl --out named --steps 3 --seed 2 2>told || fail "named: $(cat told)"
+same_tensors rows/last.safetensors named/last.safetensors "fields by their names are other fields"
+"$tfc" predict rows --input rows.csv | cmp - rows.said || fail "rows: $("$tfc" predict rows --input rows.csv)"
+"$tfc" prepare rows.tfg --data rows.csv -o prepared_rows 2>told || fail "$(cat told)"
+"$tfc" train rows.tfg --prepared prepared_rows --out rows_prepared --steps 3 --seed 2 2>told || fail "$(cat told)"
+same_tensors rows/last.safetensors rows_prepared/last.safetensors "prepared rows give other params"
+refuses 1 "'f.' is for the header of TSV or CSV: name the keys of JSON one by one" "$tfc" train rows.tfg --data rows.jsonl --out x
+sed 's/f1/g1/; s/f2/g2/' rows.csv >none.csv
+refuses 1 "none.csv:1:1: error: the header has no field like 'f.'" "$tfc" train rows.tfg --data none.csv --out x
+
 # Where nobody asks, a missing value is a mistake; so is one of what is to be learnt.
 cat >whole.tfg <<'END'
 model whole

@@ -1,0 +1,121 @@
+/* Wanted columns that are made of several fields: their names, patterns of names, and the cells
+ * joined. */
+#include "runtime/data/table_reader.h"
+
+#include <string.h>
+
+static bool is_numbered_name(const char *name)
+{
+    return *name && name[strspn(name, "0123456789")] == 0;
+}
+
+static bool is_pattern(const Line *name) { return memchr(name->text, '*', name->length) != NULL; }
+
+bool table_field_fits(const Line *name, const Line *cell)
+{
+    const char *star = memchr(name->text, '*', name->length);
+    if (!star)
+        return line_is(name, cell->text, cell->length);
+    const size_t before = (size_t)(star - name->text);
+    const Line rest = {star + 1, name->length - before - 1};
+    if (cell->length < before || memcmp(cell->text, name->text, before) != 0)
+        return false;
+    for (size_t at = before; at <= cell->length; at++)
+        if (table_field_fits(&rest, &(Line){cell->text + at, cell->length - at}))
+            return true;
+    return false;
+}
+
+/* Room for n more names. */
+static void make_names(Arena *arena, size_t n, TableHead *head)
+{
+    Line *fields = ARENA_ARRAY(arena, Line, n + 1);
+    uint8_t *takes = ARENA_ARRAY(arena, uint8_t, n + 1);
+    for (size_t k = 0; k < head->n_fields; k++) {
+        fields[k] = head->fields[k];
+        takes[k] = head->takes[k];
+    }
+    head->fields = fields;
+    head->takes = takes;
+    head->index = ARENA_ARRAY(arena, size_t, n + 1);
+}
+
+void table_name_fields(Arena *arena, const char *const *fields, size_t n, const uint8_t *takes,
+                       TableHead *head)
+{
+    size_t most = n;
+    for (size_t c = 0; c < n; c++)
+        for (const char *at = fields[c]; (at = strchr(at, TABLE_AND)); at++)
+            most++;
+    head->n_fields = 0;
+    make_names(arena, most, head);
+    head->n_columns = n;
+    head->ends = ARENA_ARRAY(arena, size_t, n + 1);
+    head->is_numbered = !table_is_json(head->format);
+    for (size_t c = 0; c < n; c++) {
+        for (const char *at = fields[c], *end; at; at = *end ? end + 1 : NULL) {
+            end = at + strcspn(at, (const char[]){TABLE_AND, 0});
+            const char *name = arena_strndup(arena, at, (size_t)(end - at));
+            head->is_numbered = head->is_numbered && is_numbered_name(name);
+            ((uint8_t *)head->takes)[head->n_fields] = takes ? takes[c] : 0;
+            ((Line *)head->fields)[head->n_fields++] = (Line){name, (size_t)(end - at)};
+        }
+        head->ends[c] = head->n_fields;
+    }
+}
+
+bool table_expand(TableReader *r, TableHead *head, const Line *cells, size_t n)
+{
+    const TableHead was = *head;
+    size_t most = was.n_fields;
+    for (size_t k = 0; k < was.n_fields; k++)
+        most += is_pattern(&was.fields[k]) ? n : 0;
+    if (most == was.n_fields)
+        return true;
+    head->n_fields = 0;
+    make_names(r->arena, most, head);
+    for (size_t c = 0, k = 0; c < was.n_columns; head->ends[c++] = head->n_fields)
+        for (const size_t end = was.ends[c]; k < end; k++) {
+            const size_t before = head->n_fields;
+            for (size_t i = 0; i < n || !is_pattern(&was.fields[k]); i++) {
+                const bool is_name = !is_pattern(&was.fields[k]);
+                if (!is_name && !table_field_fits(&was.fields[k], &cells[i]))
+                    continue;
+                ((uint8_t *)head->takes)[head->n_fields] = was.takes[k];
+                ((Line *)head->fields)[head->n_fields++] =
+                    is_name ? was.fields[k]
+                            : (Line){arena_strndup(r->arena, cells[i].text, cells[i].length),
+                                     cells[i].length};
+                if (is_name)
+                    break;
+            }
+            if (head->n_fields == before) {
+                diag_error(r->diags, lines_place(r->lines, 0), "the header has no field like '%s'",
+                           was.fields[k].text);
+                return false;
+            }
+        }
+    return true;
+}
+
+Line table_column_cell(TableReader *r, size_t column, const Line *cells)
+{
+    const TableHead *head = r->head;
+    const size_t first = column ? head->ends[column - 1] : 0, end = head->ends[column];
+    size_t length = 0;
+    if (end == first + 1)
+        return cells[head->index[first]];
+    for (size_t k = first; k < end; k++)
+        length += cells[head->index[k]].length + sizeof "NA";
+    char *text = arena_alloc(r->arena, length + 1), *at = text;
+    for (size_t k = first; k < end; k++) {
+        const Line empty = {"NA", 2}, *cell = &cells[head->index[k]];
+        if (!cell->length)
+            cell = &empty;
+        if (k > first)
+            *at++ = ' ';
+        memcpy(at, cell->text, cell->length);
+        at += cell->length;
+    }
+    return (Line){text, (size_t)(at - text)};
+}
