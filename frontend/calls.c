@@ -188,6 +188,37 @@ static bool calls_itself(const Elab *e, const Node *block)
     return false;
 }
 
+/* What a value is made of before it got another shape or type. */
+static const Op *unshaped(const Value *value)
+{
+    const Op *op = value->op;
+    while (op->kind == OP_reshape || op->kind == OP_broadcast || op->kind == OP_cast)
+        op = op->args[0]->op;
+    return op;
+}
+
+/* Whether the value is a position plus or minus a number, so that some are outside of a text. */
+static bool is_moved_position(const Value *index)
+{
+    const Op *op = unshaped(index);
+    if (op->kind != OP_add && op->kind != OP_sub)
+        return false;
+    return unshaped(op->args[0])->kind == OP_const || unshaped(op->args[1])->kind == OP_const;
+}
+
+/* Warns of labels that a lookup gives also outside of the text, where it gives 0, the first
+ * class. */
+static void look_at_labels(Elab *e, const Node *call, const Val *labels)
+{
+    const Op *op = labels->kind == VAL_TENSOR ? unshaped(labels->tensor) : NULL;
+    if (op && op->kind == OP_lookup && is_moved_position(op->args[1]))
+        diag_warning(
+            e->diags, call->loc,
+            "labels of `cross_entropy` are looked up outside of the text, too, where "
+            "`lookup` and `shift` give 0, which is the first class: `next(x)` has no label "
+            "there, and neither has `select(inside, labels, -1)`");
+}
+
 static Val call_block(Elab *e, const Node *call, const Node *block)
 {
     size_t n = block->kids.count;
@@ -205,6 +236,8 @@ static Val call_block(Elab *e, const Node *call, const Node *block)
         e->stopped = true;
         return error;
     }
+    if (!strcmp(block->name, "cross_entropy") && n > 1 && given[1])
+        look_at_labels(e, call, &values[1]);
     Scope *scope = call_scope(e, call, block);
     if (strlen(scope->path) > MAX_NAME_LENGTH)
         return elab_error(e, call, "the name of this call is longer than %d characters",

@@ -106,6 +106,7 @@ output y = mean(x, 1)
 loss = mean(x * x)
 M
 done <<'L'
+far_label|far = cross_entropy(linear as h(x, vocab), shift(src, S, -1))
 scan|z = scan(x, 3)
 gru|z = gru(x)
 gather|z = gather(x, top_k(x, 2))
