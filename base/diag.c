@@ -147,7 +147,17 @@ const char *source_start(const Source *source)
     return source->text + (marked ? 3 : 0);
 }
 
-static void render_line(Loc loc, Text *out)
+/* Notes what was appended from `from` on; nothing without spans. */
+static void note_span(const Diagnostics *diags, DiagSpans *spans, const Text *out, size_t from,
+                      Severity severity)
+{
+    if (spans)
+        vec_push(diags->arena, *spans, ((DiagSpan){from, out->length, severity}));
+}
+
+/* Appends the line of the place, and below it a caret; returns where that begins in `out`, or its
+ * length: there is none. */
+static size_t render_line(Loc loc, Text *out)
 {
     const char *text = source_start(loc.source), *end = loc.source->text + loc.source->length;
     for (int64_t line = loc.source->lines_before + 1; line < loc.line && text < end; text++)
@@ -156,7 +166,7 @@ static void render_line(Loc loc, Text *out)
     if (!stop)
         stop = end;
     if (stop - text > 400) /* a line nobody wrote by hand */
-        return;
+        return out->length;
     text_add(out, "%5d | ", loc.line);
     for (const char *c = text; c < stop;) {
         const size_t visible = text_visible_length(c, (size_t)(stop - c));
@@ -168,10 +178,12 @@ static void render_line(Loc loc, Text *out)
     for (int i = 1; i < loc.column && text + i - 1 < stop; i++)
         if (((unsigned char)text[i - 1] & 0xC0) != 0x80)
             text_put(out, text[i - 1] == '\t' ? "\t" : " ", 1);
+    const size_t caret = out->length;
     text_add(out, "^");
     for (int i = 1; i < loc.length && text + loc.column - 1 + i < stop; i++)
         text_add(out, "~");
     text_add(out, "\n");
+    return caret;
 }
 
 static void render_message(const char *message, Text *out)
@@ -182,25 +194,31 @@ static void render_message(const char *message, Text *out)
     }
 }
 
-static void render_one(const Diag *diag, Text *out)
+static void render_one(const Diagnostics *diags, const Diag *diag, Text *out, DiagSpans *spans)
 {
     static const char *const words[] = {"error", "warning", "note", "note"};
     if (diag->loc.source)
         text_visible(out, diag->loc.source->path, strlen(diag->loc.source->path));
     if (diag->loc.source && diag->loc.line)
         text_add(out, ":%d:%d", diag->loc.line, diag->loc.column);
-    text_add(out, "%s%s: ", diag->loc.source ? ": " : "", words[diag->severity]);
+    text_string(out, diag->loc.source ? ": " : "");
+    const size_t word = out->length;
+    text_add(out, "%s:", words[diag->severity]);
+    note_span(diags, spans, out, word, diag->severity);
+    text_string(out, " ");
     render_message(diag->message, out);
     text_string(out, "\n");
     if (diag->loc.source && diag->loc.line && diag->loc.source->text)
-        render_line(diag->loc, out);
+        note_span(diags, spans, out, render_line(diag->loc, out), diag->severity);
 }
 
-void diag_render(const Diagnostics *diags, Text *out)
+void diag_render_spans(const Diagnostics *diags, Text *out, DiagSpans *spans)
 {
     for (size_t i = 0; i < diags->list.count; i++)
-        render_one(&diags->list.data[i], out);
+        render_one(diags, &diags->list.data[i], out, spans);
 }
+
+void diag_render(const Diagnostics *diags, Text *out) { diag_render_spans(diags, out, NULL); }
 
 void diag_render_errors(const Diagnostics *diags, const char *speaker, Text *out)
 {
@@ -208,6 +226,6 @@ void diag_render_errors(const Diagnostics *diags, const char *speaker, Text *out
         if (diags->list.data[i].severity != DIAG_ERROR)
             continue;
         text_add(out, "%s: ", speaker);
-        render_one(&diags->list.data[i], out);
+        render_one(diags, &diags->list.data[i], out, NULL);
     }
 }

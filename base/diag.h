@@ -93,6 +93,14 @@ const char *source_start(const Source *source);
  * kept, its line (of at most 400 bytes) with a caret under the column. Without a place only
  * "error: message". Long lines of a message are shortened in the middle. */
 void diag_render(const Diagnostics *diags, Text *out);
+/* A piece of the text that diag_render appends: the word "error:", or a caret with its line. */
+typedef struct DiagSpan {
+    size_t from, to; /* in bytes of the text */
+    Severity severity;
+} DiagSpan;
+typedef VEC(DiagSpan) DiagSpans;
+/* diag_render, which also adds the pieces, for a terminal with colours; in the arena of `diags`. */
+void diag_render_spans(const Diagnostics *diags, Text *out, DiagSpans *spans);
 /* Appends the errors alone, each as diag_render does and after `speaker`: "rank 1 on HOST: error:
  * message". */
 void diag_render_errors(const Diagnostics *diags, const char *speaker, Text *out);

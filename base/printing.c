@@ -75,10 +75,27 @@ void printing_status(const char *line)
     funlockfile(stderr);
 }
 
+bool printing_has_colours(void)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    return err.is_terminal && !(none && *none) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+void printing_colour(const char *colour)
+{
+    char sequence[16];
+    snprintf(sequence, sizeof sequence, "\033[%sm", colour);
+    print_control(sequence);
+}
+
 #else /* stdout is a constant of this C library: a compiled model's program prints as it is */
 
 bool printing_guard(void) { return true; }
 
 void printing_status(const char *line) { fputs(line, stderr); }
+
+bool printing_has_colours(void) { return false; }
+
+void printing_colour(const char *colour) { (void)colour; }
 
 #endif

@@ -1,12 +1,15 @@
 /* Messages, and results as files or printed. */
+#define _GNU_SOURCE
 #include "cli/cli.h"
 
 #include "base/file.h"
 #include "base/map.h"
+#include "base/printing.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* errors begin with this name, and nothing else is printed; NULL: all is printed, without a name */
@@ -70,18 +73,43 @@ static void note_files(Diagnostics *diags)
     }
 }
 
+/* Bold; in the colours of gcc. */
+static const char *const severity_colours[] = {
+    [DIAG_ERROR] = "1;31", [DIAG_WARNING] = "1;35", [DIAG_NOTE] = "1;36", [DIAG_REMARK] = "1;36"};
+
+static void print_coloured(const char *colour, const char *text, size_t length)
+{
+    printing_colour(colour);
+    fwrite(text, 1, length, stderr);
+    printing_colour("");
+}
+
+static void print_spans(const Text *text, const DiagSpans *spans)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < spans->count; i++) {
+        const DiagSpan *span = &spans->data[i];
+        fwrite(text->data + at, 1, span->from - at, stderr);
+        print_coloured(severity_colours[span->severity], text->data + span->from,
+                       span->to - span->from);
+        at = span->to;
+    }
+    fwrite(text->data + at, 1, text->length - at, stderr);
+}
+
 void cli_flush(Job *job)
 {
     Text text = {0};
+    DiagSpans spans = {0};
     drop_repeated(&job->diags);
     note_files(&job->diags);
     errors_told += job->diags.errors;
     if (speaker)
         diag_render_errors(&job->diags, speaker, &text);
     else
-        diag_render(&job->diags, &text);
+        diag_render_spans(&job->diags, &text, printing_has_colours() ? &spans : NULL);
     if (text.length)
-        fwrite(text.data, 1, text.length, stderr);
+        print_spans(&text, &spans);
     text_free(&text);
     diag_init(&job->diags, job->arena);
 }
@@ -102,6 +130,12 @@ bool cli_write(Job *job, const char *path, const Text *text)
     return true;
 }
 
+size_t cli_columns(int fd)
+{
+    struct winsize size;
+    return isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col > 1 ? size.ws_col : 80;
+}
+
 const char *cli_name(Arena *arena, const char *name)
 {
     Text cut = {0};
@@ -115,13 +149,19 @@ const char *cli_name(Arena *arena, const char *name)
 
 static void print_usage_error(const char *format, va_list args)
 {
-    Text text = {0}, shown = {0};
+    Text name = {0}, text = {0}, shown = {0};
     text_vadd(&text, format, args);
     text_visible(&shown, text.data, text.length);
-    fprintf(stderr, "%s%stfc: %s%s%s\n", speaker ? speaker : "", speaker ? ": " : "",
-            command_name ? command_name : "", command_name ? ": " : "", shown.data);
+    text_add(&name, "%s%stfc: %s%s", speaker ? speaker : "", speaker ? ": " : "",
+             command_name ? command_name : "", command_name ? ": " : "");
+    if (printing_has_colours())
+        print_coloured(severity_colours[DIAG_ERROR], name.data, name.length);
+    else
+        fputs(name.data, stderr);
+    fprintf(stderr, "%s\n", shown.data);
     usage_was_wrong = true;
     errors_told++;
+    text_free(&name);
     text_free(&text);
     text_free(&shown);
 }

@@ -27,6 +27,8 @@ bool cli_write(Job *job, const char *path, const Text *text);
 /* A stranger's name for a line that is printed: text_visible_name, and where standard output is a
  * terminal no more of it than text_visible_cut leaves. In the arena. */
 const char *cli_name(Arena *arena, const char *name);
+/* Columns of the terminal that a file descriptor is; 80 if it is none, or does not say. */
+size_t cli_columns(int fd);
 /* From now on memory_end (base/arena.h) removes the newest temporaries and exits with EXIT_INPUT,
  * and so does reading what a mapped file (file_map) no longer has, after an error that names it. */
 void cli_end_early(void);

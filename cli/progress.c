@@ -3,13 +3,13 @@
 #include "base/clock.h"
 #include "base/machine.h"
 #include "base/printing.h"
+#include "cli/cli.h"
 #include "cli/progress.h"
 #include "runtime/decode/score.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -95,24 +95,59 @@ static void put_valid(const Progress *progress, const TrainValid *valid, Text *o
     put_predictions(&valid->figures, " ", out);
 }
 
-static void format_step(const Progress *progress, const TrainReport *report, Text *out)
+/* The figures of a step, in the order of a line. */
+typedef enum StepFigure { STEP, EPOCH, LOSS, RATE, SPEED, WAITS, MEMORY, TIME, LEFT } StepFigure;
+
+static void put_figure(const Progress *progress, const TrainReport *report, StepFigure figure,
+                       Text *out)
 {
-    text_add(out, "step %" PRId64, report->step);
-    if (progress->steps)
-        text_add(out, "/%" PRId64, progress->steps);
-    text_add(out, "  epoch %" PRId64, report->epoch);
-    if (isfinite(report->loss))
-        text_add(out, "  loss %.4f", report->loss);
-    text_add(out, "  rate %.3g", report->rate);
-    if (isfinite(report->tokens_per_second))
-        text_add(out, "  %.0f tokens/s", report->tokens_per_second);
-    if (isfinite(report->waited_for_ranks))
-        text_add(out, "  waits %.0f %% for ranks, %.0f %% for the network",
-                 100 * report->waited_for_ranks, 100 * report->waited_for_network);
-    text_add(out, "  %s", bytes_text(resident_bytes()));
-    text_add(out, "  %s", duration_text(report->seconds));
-    if (isfinite(report->seconds_left))
-        text_add(out, "  %s left", duration_text(report->seconds_left));
+    switch (figure) {
+    case STEP:
+        text_add(out, "step %" PRId64, report->step);
+        if (progress->steps)
+            text_add(out, "/%" PRId64, progress->steps);
+        break;
+    case EPOCH: text_add(out, "  epoch %" PRId64, report->epoch); break;
+    case LOSS:
+        if (isfinite(report->loss))
+            text_add(out, "  loss %.4f", report->loss);
+        break;
+    case RATE: text_add(out, "  rate %.3g", report->rate); break;
+    case SPEED:
+        if (isfinite(report->tokens_per_second))
+            text_add(out, "  %.0f tokens/s", report->tokens_per_second);
+        break;
+    case WAITS:
+        if (isfinite(report->waited_for_ranks))
+            text_add(out, "  waits %.0f %% for ranks, %.0f %% for the network",
+                     100 * report->waited_for_ranks, 100 * report->waited_for_network);
+        break;
+    case MEMORY: text_add(out, "  %s", bytes_text(resident_bytes())); break;
+    case TIME: text_add(out, "  %s", duration_text(report->seconds)); break;
+    case LEFT:
+        if (isfinite(report->seconds_left))
+            text_add(out, "  %s left", duration_text(report->seconds_left));
+    }
+}
+
+/* Puts the line of a step, of at most `width` bytes: without the first of `spare` if it does not
+ * fit, without the first two …; what is still too long is cut. */
+static void put_step(const Progress *progress, const TrainReport *report, size_t width, Text *out)
+{
+    static const StepFigure spare[] = {WAITS, EPOCH, MEMORY, RATE, TIME, SPEED, LOSS};
+    enum { SPARE = sizeof spare / sizeof spare[0] };
+    bool left_out[LEFT + 1] = {false};
+    for (int n = 0;; left_out[spare[n++]] = true) {
+        text_free(out);
+        for (StepFigure figure = STEP; figure <= LEFT; figure++)
+            if (!left_out[figure])
+                put_figure(progress, report, figure, out);
+        if (out->length <= width)
+            return;
+        if (n == SPARE)
+            break;
+    }
+    out->data[out->length = utf8_start(out->data, width)] = '\0';
 }
 
 static void format_report(const Progress *progress, const TrainReport *report, Text *out)
@@ -122,7 +157,7 @@ static void format_report(const Progress *progress, const TrainReport *report, T
                  report->averaged, text_plural(report->averaged, "", "s"), report->averaged_first,
                  report->step);
     else
-        format_step(progress, report, out);
+        put_step(progress, report, SIZE_MAX, out);
     if (report->validated) {
         const TrainFigures *figures = &report->figures;
         text_add(out, "  valid loss %.4f", figures->loss);
@@ -137,13 +172,6 @@ static void format_report(const Progress *progress, const TrainReport *report, T
     }
 }
 
-/* Columns that a line may fill so that it can be redrawn in place. */
-static size_t terminal_width(void)
-{
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 79 : size.ws_col - 1u;
-}
-
 void progress_report(Progress *progress, const TrainReport *report, bool due)
 {
     double time = clock_seconds();
@@ -151,14 +179,12 @@ void progress_report(Progress *progress, const TrainReport *report, bool due)
         return;
     bool is_line = due || !progress->terminal;
     Text line = {0};
-    format_report(progress, report, &line);
     if (is_line) {
+        format_report(progress, report, &line);
         progress_clear(progress);
         fprintf(stderr, "%s\n", line.data);
     } else {
-        const size_t width = terminal_width();
-        if (line.length > width)
-            line.data[utf8_start(line.data, width)] = '\0';
+        put_step(progress, report, cli_columns(STDERR_FILENO) - 1, &line);
         printing_status(line.data);
     }
     text_free(&line);

@@ -4,6 +4,7 @@
 # Usage: terminal.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
+export NO_COLOR=1
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 enter_work
 
@@ -82,5 +83,37 @@ on_terminal "$shown" "$tfc" info names.safetensors
 on_terminal "cannot read $shown" "$tfc" info "$evil"
 printf 'model bad\nx = "%s" +\n' "$evil" >bad.tfg
 on_terminal 'x?2J?np.?y?' "$tfc" info bad.tfg
+
+# Colours of messages: on a terminal that has them, unless NO_COLOR says no; the rest of the message is as without.
+messages() { # VARIABLE=VALUE …: what a terminal is given of a warning's, an error's and a usage error's message
+    env -u NO_COLOR "$@" python3 "$root/tests/cli/terminal.py" "$tfc" info bad.tfg || true
+    env -u NO_COLOR "$@" python3 "$root/tests/cli/terminal.py" "$tfc" info --nonsense || true
+}
+printf 'model bad\nuse "%s.tfg"\nx = zerso(3) +\n' "$evil" >bad.tfg
+messages TERM=xterm >coloured.txt
+messages TERM=xterm NO_COLOR=1 >plain.txt
+messages TERM=xterm NO_COLOR= | cmp -s - coloured.txt || fail "an empty NO_COLOR takes the colours away"
+messages TERM=dumb | cmp -s - plain.txt || fail "a dumb terminal has colours"
+messages TERM= | cmp -s - plain.txt || fail "a terminal without a name has colours"
+! grep -q "$escape" plain.txt || fail "NO_COLOR: $(od -c plain.txt | head -20)"
+sed "s/$escape\[[0-9;]*m//g" coloured.txt | cmp - plain.txt || fail "colours change the message"
+for piece in "$escape\[1;31merror:$escape\[m " "$escape\[1;31m^~*\$" "$escape\[1;31mtfc: info: $escape\[mthere is no option"; do
+    grep -q "$piece" coloured.txt || fail "no $(printf %s "$piece" | od -c | head -3) in $(od -c coloured.txt | head -30)"
+done
+"$tfc" info bad.tfg 2>&1 | grep -q "$escape" && fail "colours in a pipe"
+
+# The line of progress has the time left in 80 columns, and in few, and is never longer than the terminal is wide.
+head -c 400000 /dev/zero | tr '\0' 'a' | fold -w 60 >long.txt
+for columns in 80 30; do
+    TERMINAL_COLUMNS=$columns python3 "$root/tests/cli/terminal.py" "$tfc" train "$root/models/gpt.tfg" --text long.txt \
+        --vocab chars:auto -o "lm$columns" --steps 100000 --minutes 0.02 --threads 1 --batch-tokens 256 --report-every 100000 \
+        --set layers=1 --set d_model=16 --set heads=2 --set context=32 >seen.txt || fail "$(cat seen.txt)"
+    # what is drawn over; the last report stays, and is a line of its own
+    python3 -c 'import re, sys
+print(*re.findall("\r\x1b\\[K(step [^\r\n]*)(?=\r)", sys.stdin.read()), sep="\n")' <seen.txt >lines.txt
+    [ -s lines.txt ] || fail "no line of progress in $columns columns: $(od -c seen.txt | head -20)"
+    [ "$(wc -l <lines.txt)" -gt 1 ] && [ "$(wc -L <lines.txt)" -lt $columns ] || fail "$columns columns: $(cat lines.txt)"
+    grep -q '[0-9]:[0-9]* left$' lines.txt || fail "$columns columns: no time left: $(cat lines.txt)"
+done
 
 echo "all is well"
