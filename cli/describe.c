@@ -65,7 +65,8 @@ static const char *print_character(const char *at)
     return at;
 }
 
-/* roff: a hyphen is a minus sign, and a line does not begin with a dot or a quote. */
+/* roff: a hyphen is a minus sign, a line does not begin with a dot or a quote, and a line break
+ * stays one. */
 static void print_roff(const char *text)
 {
     for (const char *at = text; *at; at++) {
@@ -75,6 +76,8 @@ static void print_roff(const char *text)
             fputs("\\e", stdout);
         else if (*at == '-')
             fputs("\\-", stdout);
+        else if (*at == '\n')
+            fputs("\n.br\n", stdout);
         else if ((unsigned char)*at >= 0x80)
             at = print_character(at);
         else
@@ -97,6 +100,32 @@ static void head_man(void)
         TFC_VERSION);
 }
 
+static void title_man(const char *title)
+{
+    printf(".PP\n");
+    print_roff(title);
+    printf(":\n");
+}
+
+static void option_man(const Option *option)
+{
+    printf(".TP\n");
+    if (option_letter(option))
+        printf("\\fB\\-%c\\fR, ", option_letter(option));
+    printf("\\fB");
+    print_roff(dashes(option));
+    print_roff(option->name);
+    printf("\\fR");
+    if (option->value) {
+        printf("%s\\fI", option_is_letter(option) ? "" : " ");
+        print_roff(option->value);
+        printf("\\fR");
+    }
+    putchar('\n');
+    print_option_help(option, print_roff);
+    putchar('\n');
+}
+
 static void command_man(const Command *command)
 {
     printf(".SS tfc %s ", command->name);
@@ -104,20 +133,7 @@ static void command_man(const Command *command)
     printf("%s\n", command->n_options ? " [OPTIONS]" : "");
     print_roff(command->text);
     putchar('\n');
-    for (int i = 0; i < command->n_options; i++) {
-        printf(".TP\n\\fB");
-        print_roff(dashes(&command->options[i]));
-        print_roff(command->options[i].name);
-        printf("\\fR");
-        if (command->options[i].value) {
-            printf("%s\\fI", option_is_letter(&command->options[i]) ? "" : " ");
-            print_roff(command->options[i].value);
-            printf("\\fR");
-        }
-        putchar('\n');
-        print_option_help(&command->options[i], print_roff);
-        putchar('\n');
-    }
+    options_in_groups(command, title_man, option_man);
 }
 
 static void tail_man(void)
@@ -167,8 +183,11 @@ static bool print_pattern(const Command *command, bool (*fits)(const char *value
     int found = 0;
     for (int i = 0; i < command->n_options; i++) {
         const Option *option = &command->options[i];
-        if (!option_is_choice(option) && fits(option->value))
-            printf("%s%s%s", found++ ? "|" : "        ", dashes(option), option->name);
+        if (option_is_choice(option) || !fits(option->value))
+            continue;
+        printf("%s%s%s", found++ ? "|" : "        ", dashes(option), option->name);
+        if (option_letter(option))
+            printf("|-%c", option_letter(option));
     }
     return found > 0;
 }
@@ -181,9 +200,12 @@ static bool names_other(const char *value)
 static void command_bash(const Command *command)
 {
     printf("    %s)\n        options='", command->name);
-    for (int i = 0; i < command->n_options; i++)
+    for (int i = 0; i < command->n_options; i++) {
+        if (option_letter(&command->options[i]))
+            printf("-%c ", option_letter(&command->options[i]));
         printf("%s%s ", dashes(&command->options[i]), command->options[i].name);
-    printf("--help' arguments='%s'\n        case $before in\n",
+    }
+    printf("-h --help' arguments='%s'\n        case $before in\n",
            file_suffix(command) ? file_suffix(command) : command->arguments);
     for (int i = 0; i < command->n_options; i++)
         if (option_is_choice(&command->options[i])) {
@@ -262,15 +284,26 @@ static const char *zsh_action(const char *value)
     return names_file(value) ? "_files" : names_folder(value) ? "_files -/" : " ";
 }
 
+/* The names of an option and "[", in a quote that is left open: '--name=[, or of one with a letter
+ * '(-o --output)'{-o+,--output=}'[. */
+static void print_zsh_names(const Option *o)
+{
+    const char letter = option_letter(o);
+    if (letter)
+        printf("            '(-%c --%s)'{-%c+,--%s=}'[", letter, o->name, letter, o->name);
+    else
+        printf("            '%s%s%s%s[", o->kind == OPTION_LIST ? "*" : "", dashes(o), o->name,
+               !o->value             ? ""
+               : option_is_letter(o) ? "+"
+                                     : "=");
+}
+
 static void command_zsh(const Command *command)
 {
     printf("    %s) # %s\n        _arguments \\\n", command->name, command->summary);
     for (int i = 0; i < command->n_options; i++) {
         const Option *o = &command->options[i];
-        printf("            '%s%s%s%s[", o->kind == OPTION_LIST ? "*" : "", dashes(o), o->name,
-               !o->value             ? ""
-               : option_is_letter(o) ? "+"
-                                     : "=");
+        print_zsh_names(o);
         print_option_help(o, print_zsh);
         putchar(']');
         if (o->value) {
@@ -286,7 +319,7 @@ static void command_zsh(const Command *command)
         }
         printf("' \\\n");
     }
-    printf("            '--help[this text]' \\\n            '*:");
+    printf("            '(-h --help)'{-h,--help}'[print this text]' \\\n            '*:");
     print_zsh(command->arguments);
     if (file_suffix(command))
         printf(":_files -g \"*%s\"' ;;\n", file_suffix(command));

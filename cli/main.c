@@ -27,12 +27,13 @@ static void print_help(FILE *out)
             "Usage: tfc COMMAND [ARGUMENTS]\n\nCommands:\n",
             TFC_VERSION);
     for (int i = 0; i < command_count; i++)
-        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(out, "\n  tfc COMMAND --help tells a command's options; tfc --version the version;\n"
-                 "  tfc help --man, --bash and --zsh print the manual page and completions,\n"
-                 "  tfc help --settings tables of what may be set of decoding and training.\n\n"
-                 "Exit status: 0 done, 1 the input was wrong, 2 the usage was wrong,\n"
-                 "3 interrupted but saved.\n");
+        help_print_row(out, commands[i]->name, 14, commands[i]->summary);
+    fprintf(out,
+            "\n  tfc COMMAND --help lists a command's options, tfc help --settings the settings\n"
+            "  of decoding and training. tfc help --man, --bash and --zsh print the manual\n"
+            "  page and completions, tfc --version versions and machine.\n\n"
+            "Exit status: 0 done, 1 the input was wrong, 2 the usage was wrong,\n"
+            "3 interrupted but saved.\n");
 }
 
 /* The exit status of what has written to standard output. */

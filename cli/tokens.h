@@ -17,7 +17,7 @@ void put_token_scores(JsonWriter *json, const Vocabulary *vocab, const int32_t *
 /* clang-format off */
 #define OPTION_ATTENTION(record)                                                                   \
     {"attention", NULL, FIELD(record, attention), 0, NULL,                                         \
-     "add the weights of the last attention over the source, as the mean of its heads: after\n"    \
+     "add the weights of the last attention over the source, as the mean of its heads: after "     \
      "|||, a row for each token of the target and for its end; in JSON as \"attention\""}
 /* clang-format on */
 

@@ -160,22 +160,22 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Align, texts.target), 0, NULL,
      "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(Align, texts.data), 0, NULL,
-     "pairs " PAIRS_HELP ";\n"
-     "the table of a model that is fed by columns, with one for the target\n"
+     "pairs " PAIRS_HELP "; "
+     "the table of a model that is fed by columns, with one for the target "
      "(docs/data-columns.md)"},
     {"languages", "A,B", FIELD(Align, languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
     OPTION_COLUMN(Align, columns),
     {"output", "FILE", OUTPUT(Align, output), 0, NULL, "where to write (standard output)"},
     {"layer", "L", FIELD(Align, layer), 0, "-1",
-     "number of the attention over the source, from 0 (the one whose weights are the most\n"
+     "number of the attention over the source, from 0 (the one whose weights are the most "
      "confident on the first 200 pairs)"},
     {"head", "H", FIELD(Align, head), 0, "-1",
      "number of a head of --layer, from 0 (the mean of all heads)"},
     {"at", "predicted|read", FIELD(Align, at), 0, "predicted",
      "take a token's weights from the step that predicts it, or from the next, which reads it"},
     {"shortlist", "FILE", OUTPUT(Align, shortlist), 0, NULL,
-     "also write a lexical table of tokens: lines TARGET SOURCE PROBABILITY, as Marian's\n"
+     "also write a lexical table of tokens: lines TARGET SOURCE PROBABILITY, as Marian's "
      "--shortlist reads them"},
     OPTION_CHECKPOINT(Align),
     OPTION_WEIGHTS(Align),
@@ -198,9 +198,9 @@ const Command command_align = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Prints a line for each pair, or record of a table: for each word of the target,\n"
-        "SOURCE-TARGET, the numbers of two words, from 0: \"0-0 2-1\". Words are what blanks\n"
-        "separate. SOURCE is the word that the decoder attends to most. The line of a pair that is\n"
+        "Prints a line for each pair, or record of a table: for each word of the target, "
+        "SOURCE-TARGET, the numbers of two words, from 0: \"0-0 2-1\". Words are what blanks "
+        "separate. SOURCE is the word that the decoder attends to most. The line of a pair that is "
         "too long or has an empty side is empty.",
     COMMAND_OPTIONS(Align, options),
     .run = run_align,

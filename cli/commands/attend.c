@@ -366,7 +366,7 @@ static const Option options[] = {
      "of a model that is fed by columns: a table, or lines if its attentions read one field"},
     OPTION_COLUMN(Attend, given.columns),
     {"lines", "N", FIELD(Attend, lines), 1, "8", "show the first N lines of the text"},
-    {"-o", "PAGE.html", OUTPUT(Attend, page), 0, NULL, "write a page with all heads"},
+    {"output", "PAGE.html", OUTPUT(Attend, page), 0, NULL, "write a page with all heads"},
     {"json", "FILE", OUTPUT(Attend, json), 0, NULL,
      "write tokens, weights and figures of heads as JSON"},
     {"npy", "FILE", OUTPUT(Attend, npy), 0, NULL,
@@ -402,9 +402,9 @@ const Command command_attend = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Writes the weights of a model's attentions, encoder, decoder and cross, for sentences:\n"
-        "as a page to look at, as JSON and NumPy arrays, or as a figure. An attention is a\n"
-        "softmax of tokens over tokens. Of a table each text is shown by itself, and then what looks\n"
+        "Writes the weights of a model's attentions, encoder, decoder and cross, for sentences: "
+        "as a page to look at, as JSON and NumPy arrays, or as a figure. An attention is a "
+        "softmax of tokens over tokens. Of a table each text is shown by itself, and then what looks "
         "from one text at another.",
     COMMAND_OPTIONS(Attend, options),
     .run = run_attend,

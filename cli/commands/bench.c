@@ -297,12 +297,12 @@ static const Option options[] = {
     {"lengths", "FILE", FIELD(Bench, lengths), 0, NULL,
      "use batches of given lengths instead, a line each: SOURCE:TARGET for every sentence"},
     {"shapes", "N", FIELD(Bench, shapes), 1, NULL,
-     "measure N steps, each of another shape up to --batch, --source-length and --target-length,\n"
+     "measure N steps, each of another shape up to --batch, --source-length and --target-length, "
      "and count the kernels that are compiled after the first step"},
     {"ranks", NULL, FIELD(Bench, ranks), 0, NULL,
      "predict trainings by up to 1,024 ranks, from a step and the network between ranks (mpirun)"},
     {"network", "GBIT,MICROSECONDS", FIELD(Bench, network), 0, NULL,
-     "for --ranks: assume a network of GBIT Gbit/s each way, with MICROSECONDS until a message\n"
+     "for --ranks: assume a network of GBIT Gbit/s each way, with MICROSECONDS until a message "
      "arrives (measured)"},
     {"rank-tokens", "N", FIELD(Bench, rank_tokens), 1, "25000",
      "for --ranks: tokens of each rank in a step, source and target"},
@@ -339,9 +339,9 @@ const Command command_bench = {
     .max_arguments = 1,
     .trains = true,
     .text =
-        "Runs a model on made-up tokens and prints seconds per step (median and minimum), target\n"
-        "tokens per second, FLOP/s of the products (--mode train and forward), compile seconds,\n"
-        "planned and resident bytes. With --mode decode and prefill (tokens of prompts) it also\n"
+        "Runs a model on made-up tokens and prints seconds per step (median and minimum), target "
+        "tokens per second, FLOP/s of the products (--mode train and forward), compile seconds, "
+        "planned and resident bytes. With --mode decode and prefill (tokens of prompts) it also "
         "prints the tokens per second of the process's first step, which prepares the weights.",
     COMMAND_OPTIONS(Bench, options),
     .run = run_bench,

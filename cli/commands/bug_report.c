@@ -124,7 +124,7 @@ static int run_bug_report(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE.md", OUTPUT(BugReport, output), 0, NULL,
+    {"output", "FILE.md", OUTPUT(BugReport, output), 0, NULL,
      "where to write the report (standard output)"},
     OPTION_SET(BugReport),
     OPTION_ALLOW_OUTSIDE(BugReport),
@@ -136,8 +136,8 @@ const Command command_bug_report = {
     .arguments = "[MODEL.tfg|RUN]",
     .max_arguments = 1,
     .text =
-        "Collects, as Markdown, what a bug report needs: versions, the machine, the model's text,\n"
-        "settings and IR, or, if the model has errors, the messages about it. The report has no\n"
+        "Collects, as Markdown, what a bug report needs: versions, the machine, the model's text, "
+        "settings and IR, or, if the model has errors, the messages about it. The report has no "
         "text of yours but the model's, no params and no log. Read the report before you send it.",
     COMMAND_OPTIONS(BugReport, options),
     .run = run_bug_report,

@@ -102,11 +102,11 @@ const Command command_check = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Checks a model on made-up batches: gradients in f64 against central differences,\n"
-        "for which states and what stop() gives are held; compiled code, fused and not, in f64\n"
-        "and f32, against an interpreter that shares nothing with the compiler, within what\n"
-        "rounding allows, on batches of mixed, equal and no lengths; vector kernels against the\n"
-        "scalar reference, one thread against two, decoding token by token against all at once.\n"
+        "Checks a model on made-up batches: gradients in f64 against central differences, "
+        "for which states and what stop() gives are held; compiled code, fused and not, in f64 "
+        "and f32, against an interpreter that shares nothing with the compiler, within what "
+        "rounding allows, on batches of mixed, equal and no lengths; vector kernels against the "
+        "scalar reference, one thread against two, decoding token by token against all at once. "
         "Prints a table; exit status 1 if any check fails.",
     COMMAND_OPTIONS(CheckOptions, options),
     .run = run_check,

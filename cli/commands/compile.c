@@ -39,19 +39,20 @@ static int run_compile(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE", OUTPUT(Compile, o.output), 0, NULL,
-     "file to write, or folder of a JavaScript package; NAME.h is put beside a library, an object\n"
+    {"output", "FILE", OUTPUT(Compile, o.output), 0, NULL,
+     "file to write, or folder of a JavaScript package; NAME.h is put beside a library, an object "
      "or C source, and NAME.py beside a library"},
     {"emit", "so|obj|exe|c|llvm|asm|bc|js|html", FIELD(Compile, o.emit), 0, NULL,
-     "make a library, an object (to be linked with the runtime), a program, C source (one file\n"
-     "with the runtime), LLVM IR, assembly, bitcode, a JavaScript package (a folder) or a page\n"
+     "make a library, an object (to be linked with the runtime), a program, C source (one file "
+     "with the runtime), LLVM IR, assembly, bitcode, a JavaScript package (a folder) or a page "
      "(as FILE ends: .so, .o, none or .wasm, .c, .ll, .s, .bc, .html)"},
     {"name", "NAME", FIELD(Compile, o.name), 0, NULL,
-     "begin the names of all functions and types with NAME, and call NAME.h, NAME.py and the package\n"
+     "begin the names of all functions and types with NAME, and call NAME.h, NAME.py and the package "
      "so: a program can hold several models, each of a name of its own (the model's name)"},
     {"function", "NAMES", FIELD(Compile, o.functions), 0, NULL,
-     "some of forward,loss,train_step,encode,decode_step,alignment,predict (all that the model has\n"
-     "but alignment; in a program, page, package or ensemble only those that decode, or else\n"
+     "some of forward, loss, train_step, encode, decode_step, alignment and predict, with commas between "
+     "them (all that the model has "
+     "but alignment; in a program, page, package or ensemble only those that decode, or else "
      "predict)"},
     {"only", "NAME", FIELD(Compile, o.only), 0, NULL,
      "the prediction of the function predict (all that the model makes)"},
@@ -60,7 +61,7 @@ static const Option options[] = {
     {"store", "f32|bf16", FIELD(Compile, o.store), 0, NULL,
      "params of a page or package as they are, or rounded to bf16, which halves a page (f32)"},
     {"vocab", "FILE", FIELD(Compile, o.vocab.spec), 0, NULL,
-     "put this vocabulary inside, for text in and out: a SentencePiece model, a tokenizer.json or\n"
+     "put this vocabulary inside, for text in and out: a SentencePiece model, a tokenizer.json or "
      "words:FILE (a run's own); without one, callers set how targets begin and end"},
     {"source-vocab", "FILE", FIELD(Compile, o.vocab.source), 0, NULL,
      "vocabulary of the sources (that of --vocab)"},
@@ -68,11 +69,11 @@ static const Option options[] = {
     OPTION_WITH(Compile),
     OPTION_SHORTLIST(Compile),
     {"target", "TRIPLE", FIELD(Compile, o.target), 0, NULL,
-     "compile for x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu or wasm32-wasi (this\n"
+     "compile for x86_64-linux-gnu, aarch64-linux-gnu, riscv64-linux-gnu or wasm32-wasi (this "
      "system)"},
     {"cpu", "NAMES", FIELD(Compile, o.cpus), 0, NULL,
-     "compile for x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or native; of several, the best is\n"
-     "chosen at load (the level of this machine). For another architecture one name, such as\n"
+     "compile for x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or native; of several, the best is "
+     "chosen at load (the level of this machine). For another architecture one name, such as "
      "cortex-a76; for C the processor whose vectors the loops are written for, or generic: none"},
     {"gemm", "blas|native|auto", FIELD(Compile, o.gemm), 0, NULL,
      "compute products by OpenBLAS, by native kernels, or (auto) as tfc train does (native)"},
@@ -88,7 +89,7 @@ const Command command_compile = {
     .min_arguments = 1,
     .max_arguments = 1,
     .trains = true,
-    .text = "Compiles a model to native code, C source, LLVM IR, or WebAssembly with JavaScript\n"
+    .text = "Compiles a model to native code, C source, LLVM IR, or WebAssembly with JavaScript "
             "(docs/compile.md).",
     COMMAND_OPTIONS(Compile, options),
     .run = run_compile,

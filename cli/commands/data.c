@@ -172,7 +172,7 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Data, o.train.files.target), 0, NULL,
      "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(Data, o.train.files.data), 0, NULL,
-     "pairs " PAIRS_HELP ";\n"
+     "pairs " PAIRS_HELP "; "
      "with MODEL.tfg a table"},
     OPTION_COLUMN(Data, columns),
     {"languages", "A,B", FIELD(Data, o.languages), 0, NULL,
@@ -210,10 +210,10 @@ const Command command_data = {
     .summary = "look at a corpus before training: lengths, faults, overlap with tests",
     .arguments = "[TEXT | FILE.tsv | SOURCE TARGET | MODEL.tfg TABLE]",
     .text =
-        "Prints statistics of a corpus, and the lines that a training should not learn: bytes\n"
-        "that are not UTF-8, text that was decoded wrongly, duplicates, copies, swapped sides,\n"
-        "sides that do not fit each other, lines of the validation text and more. Of the table\n"
-        "that feeds a model it prints what each column holds, and the records that are repeated,\n"
+        "Prints statistics of a corpus, and the lines that a training should not learn: bytes "
+        "that are not UTF-8, text that was decoded wrongly, duplicates, copies, swapped sides, "
+        "sides that do not fit each other, lines of the validation text and more. Of the table "
+        "that feeds a model it prints what each column holds, and the records that are repeated, "
         "left out or refused. The exit status is 0 whatever was found.",
     .max_arguments = 2,
     COMMAND_OPTIONS(Data, options),

@@ -124,7 +124,7 @@ static int run_draw(Job *job, void *record, const Arguments *arguments)
 static const Option options[] = {
     {"what", "positions|masks|schedule|graph", FIELD(Draw, what), 0, NULL,
      "draw vectors of positions, masks of attentions, the learning rate, or the model's blocks"},
-    {"-o", "FILE.svg", OUTPUT(Draw, output), 0, NULL, "file of the picture"},
+    {"output", "FILE.svg", OUTPUT(Draw, output), 0, NULL, "file of the picture"},
     {"source-length", "N", FIELD(Draw, source_length), 1, NULL,
      "tokens of the source (of positions 64, of masks 12)"},
     {"target-length", "N", FIELD(Draw, target_length), 1, NULL,
@@ -143,8 +143,8 @@ const Command command_draw = {
     .arguments = "MODEL.tfg|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Draws, as SVG, a model's blocks with shapes and params, or its learning rate; or, by\n"
-            "running the model on made-up tokens, its vectors of positions, or the masks of its\n"
+    .text = "Draws, as SVG, a model's blocks with shapes and params, or its learning rate; or, by "
+            "running the model on made-up tokens, its vectors of positions, or the masks of its "
             "attentions: where the weight of some head is not 0.",
     COMMAND_OPTIONS(Draw, options),
     .run = run_draw,

@@ -283,16 +283,16 @@ static const Option options[] = {
 #include "base/functions.def"
     },
     {"after", "PASS", FIELD(Dump, after), 0, NULL,
-     "show the function as it is after this pass; for --stage loops this is a pass over loop IR,\n"
+     "show the function as it is after this pass; for --stage loops this is a pass over loop IR, "
      "or `built`: the loops as they are built"},
     {"lines", NULL, FIELD(Dump, lines), 0, NULL,
      "for --stage loops: add comments that name the model's lines"},
     {"report", NULL, FIELD(Dump, report), 0, NULL,
      "show a report instead: what was fused, near misses and why, kernels, work, memory"},
     {"format", "text|html|dot", FIELD(Dump, format), 0, NULL,
-     "dot: the stage for Graphviz; html: a page with the stages of a function (as FILE ends, else\n"
+     "dot: the stage for Graphviz; html: a page with the stages of a function (as FILE ends, else "
      "text)"},
-    {"-o", "FILE", OUTPUT(Dump, output), 0, NULL, "where to write (standard output)"},
+    {"output", "FILE", OUTPUT(Dump, output), 0, NULL, "where to write (standard output)"},
     {"dim", "NAME=SIZE", FIELD(Dump, dims), 0, NULL,
      "size of a dimension, or length of each row, for --report, --memory and the page (32)"},
     OPTION_SET(Dump),

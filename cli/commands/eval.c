@@ -389,7 +389,7 @@ static const Option options[] = {
      "reference text, with as many lines as the source"},
     {"text", "FILE", FIELD(Eval, texts.text), 0, NULL, "text of a model with one input"},
     {"data", "FILE", FIELD(Eval, texts.data), 0, NULL,
-     "pairs " PAIRS_HELP ";\n"
+     "pairs " PAIRS_HELP "; "
      "the table of a model that is fed by columns (docs/data-columns.md)"},
     {"languages", "A,B", FIELD(Eval, languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
@@ -401,7 +401,7 @@ static const Option options[] = {
 #define ANY DECODING_OPTION
 #include "runtime/decode/settings.def"
     {"confusions", "FILE.tsv", OUTPUT(Eval, confusions), 0, NULL,
-     "of a table with a label a record or position: write how many records of each label (a line)\n"
+     "of a table with a label a record or position: write how many records of each label (a line) "
      "got each prediction (a field)"},
     {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,
      "tokenization of BLEU (none if the vocabulary is a list of words, else 13a)"},
@@ -422,7 +422,7 @@ static const Option options[] = {
     OPTION_CPU(Eval),
     OPTION_PASSES(Eval),
     {"json", NULL, FIELD(Eval, json), 0, NULL,
-     "print one JSON object: loss, perplexity, bleu, signature, …; of a table the loss, the measures\n"
+     "print one JSON object: loss, perplexity, bleu, signature, …; of a table the loss, the measures "
      "of its predictions, and precision, recall and F1 of each class, tag and type of spans"},
     OPTION_ALLOW_OUTSIDE(Eval),
 };
@@ -434,11 +434,11 @@ const Command command_eval = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Measures a run on given text: the loss without label smoothing and the perplexity; of\n"
-        "pairs also BLEU as sacrebleu counts it, and how many translations are exactly right. If\n"
-        "the model's own loss is another number (label smoothing, labels that do not count,\n"
-        "further terms), that is shown, too, computed as if the whole text were one batch. Of a\n"
-        "table: the model's loss, and how well its predictions fit the columns that say what is\n"
+        "Measures a run on given text: the loss without label smoothing and the perplexity; of "
+        "pairs also BLEU as sacrebleu counts it, and how many translations are exactly right. If "
+        "the model's own loss is another number (label smoothing, labels that do not count, "
+        "further terms), that is shown, too, computed as if the whole text were one batch. Of a "
+        "table: the model's loss, and how well its predictions fit the columns that say what is "
         "right.",
     COMMAND_OPTIONS(Eval, options),
     .run = run_eval,

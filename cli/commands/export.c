@@ -124,15 +124,15 @@ static int run_export(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FILE", OUTPUT(Export, out), 0, NULL, "where to write"},
+    {"output", "FILE", OUTPUT(Export, out), 0, NULL, "where to write"},
     {"format", "safetensors|hf|marian|onnx|gguf", FIELD(Export, format), 0, NULL,
-     "safetensors: params with the names and layout of the model's weights block. hf: FILE is a\n"
-     "folder with params, config.json and tokenizer, for runs that come from tfc import. marian:\n"
-     "Marian's model.npz. onnx: a function of the model as an ONNX model of opset 17. gguf:\n"
-     "for llama.cpp, with tokenizer and chat template, for runs that come from tfc import (as FILE\n"
+     "safetensors: params with the names and layout of the model's weights block. hf: FILE is a "
+     "folder with params, config.json and tokenizer, for runs that come from tfc import. marian: "
+     "Marian's model.npz. onnx: a function of the model as an ONNX model of opset 17. gguf: "
+     "for llama.cpp, with tokenizer and chat template, for runs that come from tfc import (as FILE "
      "ends: .safetensors or none, /, .npz, .onnx, .gguf)"},
     {"type", "f32|f16|bf16|q8_0|q4_0", FIELD(Export, type), 0, NULL,
-     "type of the matrices with --format gguf (f32, of a run in q8_0 or int4 its own); with hf type of all floats: f32, f16 or bf16 (as\n"
+     "type of the matrices with --format gguf (f32, of a run in q8_0 or int4 its own); with hf type of all floats: f32, f16 or bf16 (as "
      "the imported weights had)"},
     {"function", "NAME", FIELD(Export, function), 0, NULL,
      "function for --format onnx: forward, encode or decode_step (forward)"},
@@ -153,9 +153,9 @@ const Command command_export = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Writes the params of a run, without the optimizer's state, with the names and layout of\n"
-        "its model's weights block, so that they can return to the program they came from. As\n"
-        "ONNX, writes the model itself, with ragged dimensions padded and lengths as further\n"
+        "Writes the params of a run, without the optimizer's state, with the names and layout of "
+        "its model's weights block, so that they can return to the program they came from. As "
+        "ONNX, writes the model itself, with ragged dimensions padded and lengths as further "
         "inputs.",
     COMMAND_OPTIONS(Export, options),
     .run = run_export,

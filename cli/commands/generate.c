@@ -285,7 +285,7 @@ static const Option options[] = {
     OPTION_KEEP_GOING(Generate),
     OPTION_LINE_LIMIT(Generate),
     {"json", NULL, FIELD(Generate, json), 0, NULL,
-     "print a JSON object for each prompt: line, prompt, text (generated), ids (generated, those\n"
+     "print a JSON object for each prompt: line, prompt, text (generated), ids (generated, those "
      "of --stop included), end (stop or length)"},
 #define RECORD Generate
 #define CONTINUE DECODING_OPTION
@@ -293,7 +293,7 @@ static const Option options[] = {
     {"stop", "TEXT", FIELD(Generate, stops), 0, NULL,
      "end a text before this string, if it is generated"},
     {"long-prompt", "cut|refuse", FIELD(Generate, long_prompt), 0, "cut",
-     "of a prompt longer than the model's context, show the model only the end, as long as half\n"
+     "of a prompt longer than the model's context, show the model only the end, as long as half "
      "the context; or refuse the prompt"},
 #define ANY DECODING_OPTION
 #include "runtime/decode/settings.def"
@@ -320,10 +320,10 @@ const Command command_generate = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Prints a prompt and its continuation by a language model, token by token. Prompts of\n"
-        "--input are answered while they are read, each in one line, in which \\n stands for a\n"
-        "line break of the text; --json keeps line breaks. Which tokens stand before a text and\n"
-        "which end it is the run's rule (docs/tokenizers.md). --token stop=TOKEN names other\n"
+        "Prints a prompt and its continuation by a language model, token by token. Prompts of "
+        "--input are answered while they are read, each in one line, in which \\n stands for a "
+        "line break of the text; --json keeps line breaks. Which tokens stand before a text and "
+        "which end it is the run's rule (docs/tokenizers.md). --token stop=TOKEN names other "
         "tokens that end a text; with stop=none a text ends at --tokens.",
     COMMAND_OPTIONS(Generate, options),
     .run = run_generate,

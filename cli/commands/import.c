@@ -27,13 +27,13 @@ static int run_import(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "RUN", FIELD(Import, out), 0, NULL, "folder to make"},
+    {"output", "RUN", FIELD(Import, out), 0, NULL, "folder to make"},
     {"copy", NULL, FIELD(Import, copy), 0, NULL,
      "copy the weights into RUN (RUN has a link to them; Marian's are always converted)"},
     {"pairs", NULL, FIELD(Import, pairs), 0, NULL,
      "of a classifier or reranker: it reads two texts together (what a folder's config.json says)"},
     {"config", "PATH", FIELD(Import, config), 0, NULL,
-     "for a file of weights: the folder with its config.json and tokenizer, or a config.json with\n"
+     "for a file of weights: the folder with its config.json and tokenizer, or a config.json with "
      "the tokenizer beside it (the file's own folder, or what a GGUF says)"},
     OPTION_TOKEN(Import, tokens),
     OPTION_ALLOW_OUTSIDE(Import),
@@ -46,11 +46,11 @@ const Command command_import = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Reads a published folder: config.json, tokenizer and weights as Hugging Face has them\n"
-        " (docs/published.md lists the families), sentence-transformers' modules.json, or\n"
-        "Marian's own files: model.npz, its vocabulary, source.spm, target.spm. Writes RUN: the\n"
-        "model in a few lines, its vocabulary, and its weights or a link to them. Commands that\n"
-        "take a run take RUN: translate, generate, predict, score, eval, train RUN --out NEW,\n"
+        "Reads a published folder: config.json, tokenizer and weights as Hugging Face has them "
+        "(docs/published.md lists the families), sentence-transformers' modules.json, or "
+        "Marian's own files: model.npz, its vocabulary, source.spm, target.spm. Writes RUN: the "
+        "model in a few lines, its vocabulary, and its weights or a link to them. Commands that "
+        "take a run take RUN: translate, generate, predict, score, eval, train RUN -o NEW, "
         "compile, export.",
     COMMAND_OPTIONS(Import, options),
     .run = run_import,

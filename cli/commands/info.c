@@ -475,7 +475,7 @@ const Command command_info = {
     .arguments = "FILE",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Shows what a model (.tfg), the folder of a run, a folder of tfc prepare, or a\n"
+    .text = "Shows what a model (.tfg), the folder of a run, a folder of tfc prepare, or a "
             "checkpoint or other safetensors file contains.",
     COMMAND_OPTIONS(Info, options),
     .run = run_info,

@@ -284,13 +284,13 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Init, data.target), 0, NULL,
      "targets of a translator or pronouncer, with as many lines as the sources"},
     {"data", "FILE", FIELD(Init, data.data), 0, NULL,
-     "a table by its ending:" TABLE_ENDINGS_TEXT ", also\n"
-     "compressed. A translator and a pronouncer read source and target, a classifier text and\n"
-     "label, a tagger words and tags, an embedder first and second; without a header with these\n"
-     "names the first two fields, of CoNLL's columns the first and the last. Or a translation\n"
+     "a table by its ending:" TABLE_ENDINGS_TEXT ", also "
+     "compressed. A translator and a pronouncer read source and target, a classifier text and "
+     "label, a tagger words and tags, an embedder first and second; without a header with these "
+     "names the first two fields, of CoNLL's columns the first and the last. Or a translation "
      "memory, FILE.tmx"},
     {"column", "NAME=FIELD", FIELD(Init, columns), 0, NULL,
-     "the field of the table, or its number, that is source, target, text, label, words, tags,\n"
+     "the field of the table, or its number, that is source, target, text, label, words, tags, "
      "first or second"},
     {"languages", "A,B", FIELD(Init, languages), 0, NULL,
      "languages of sources and targets in a translation memory, such as en,de"},
@@ -307,9 +307,9 @@ const Command command_init = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Makes a folder with a model sized for the data and this machine, the data cut into\n"
-        "training, validation and test, and a README.md with the commands to train, measure and\n"
-        "use the model. On a terminal, asks for the kind and the files that no option names.\n"
+        "Makes a folder with a model sized for the data and this machine, the data cut into "
+        "training, validation and test, and a README.md with the commands to train, measure and "
+        "use the model. On a terminal, asks for the kind and the files that no option names. "
         "Prints what tfc data finds in the data.",
     COMMAND_OPTIONS(Init, options),
     .run = run_init,

@@ -35,19 +35,43 @@ static void on_signal(int signal)
 
 /* ---- what is run ---- */
 
-/* The word after a name; NULL: there is none. */
-static const char *word_after(const char *const *words, int n, const char *name)
+/* The index of a word; n: it is not among the words. */
+static int find_word(const char *const *words, int n, const char *word)
 {
-    for (int i = 0; i + 1 < n; i++)
+    int i = 0;
+    while (i < n && strcmp(words[i], word))
+        i++;
+    return i;
+}
+
+/* The value of an option, given as "NAME VALUE" or "NAME=VALUE"; NULL: there is none. */
+static const char *value_of(const char *const *words, int n, const char *name)
+{
+    const size_t length = strlen(name);
+    for (int i = n - 1; i >= 0; i--) {
         if (!strcmp(words[i], name))
-            return words[i + 1];
+            return i + 1 < n ? words[i + 1] : NULL;
+        if (!strncmp(words[i], name, length) && words[i][length] == '=')
+            return words[i] + length + 1;
+    }
     return NULL;
+}
+
+/* The run that the command makes: tfc train's -o, --output or --out, not one of the mpirun before;
+ * of a script that calls tfc its --out. NULL: none. */
+static const char *named_run(const char *const *words, int n)
+{
+    const int train = find_word(words, n, "train");
+    const char *run = value_of(words, n, "--out");
+    if (!run)
+        run = value_of(words + train, n - train, "--output");
+    return run ? run : value_of(words + train, n - train, "-o");
 }
 
 static bool has_checkpoint(Job *job, const char *const *words, int n)
 {
-    const char *out = word_after(words, n, "--out");
-    return out && file_exists(arena_printf(job->arena, "%s/last.safetensors", out));
+    const char *run = named_run(words, n);
+    return run && file_exists(arena_printf(job->arena, "%s/last.safetensors", run));
 }
 
 static int run_and_wait(char *const *words)
@@ -185,12 +209,11 @@ static int try_all(Job *job, const Launch *o, const Arguments *arguments, const 
 static int run_launch(Job *job, void *record, const Arguments *arguments)
 {
     const Launch *o = record;
-    if (o->retries && !word_after(arguments->words, arguments->count, "--out"))
+    if (o->retries && !named_run(arguments->words, arguments->count))
         return cli_usage_error(
-            "the command names no --out: its checkpoints there are what a retry resumes from; add --out RUN to it, "
+            "the command names no run: its checkpoints are what a retry resumes from; add -o RUN behind train, "
             "or give --retries 0");
-    if (o->hosts && !word_after(arguments->words, arguments->count, "HOSTS") &&
-        strcmp(arguments->words[arguments->count - 1], "HOSTS"))
+    if (o->hosts && find_word(arguments->words, arguments->count, "HOSTS") == arguments->count)
         return cli_usage_error(
             "--hosts puts names in place of the word HOSTS, which the command lacks: write it where they belong, as in mpirun -H HOSTS");
     if (o->hosts && !are_hosts(o->hosts))
@@ -225,9 +248,9 @@ const Command command_launch = {
     .arguments = "-- COMMAND …",
     .min_arguments = 1,
     .max_arguments = 4096,
-    .text = "Runs a command such as mpirun … tfc train … --out RUN, with --resume once RUN has a\n"
-            "checkpoint. If the command fails, because a machine or a process was lost, it is run\n"
-            "again. It is not run again after success, wrong usage, a signal to stop, or if the\n"
+    .text = "Runs a command such as mpirun … tfc train … -o RUN, with --resume once RUN has a "
+            "checkpoint. If the command fails, because a machine or a process was lost, it is run "
+            "again. It is not run again after success, wrong usage, a signal to stop, or if the "
             "program does not exist.",
     COMMAND_OPTIONS(Launch, options),
     .run = run_launch,

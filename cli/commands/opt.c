@@ -129,8 +129,8 @@ const Command command_opt = {
     .summary = "run passes over IR text",
     .arguments = "FILE.tir|FILE.loop",
     .max_arguments = 1,
-    .text = "Reads IR text, checks it, runs passes over every function and prints the\n"
-            "result. Without --passes it prints what it read. FILE.loop is a file of loop IR\n"
+    .text = "Reads IR text, checks it, runs passes over every function and prints the "
+            "result. Without --passes it prints what it read. FILE.loop is a file of loop IR "
             "(tfc dump --stage loops), which has passes of its own.",
     COMMAND_OPTIONS(Opt, options),
     .run = run_opt,

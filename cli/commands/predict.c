@@ -340,7 +340,7 @@ static int run_predict(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"input", "FILE", FIELD(Predict, given.files), 0, NULL,
-     TABLE_HELP "; or lines\n"
+     TABLE_HELP "; or lines "
                 "of text, if the predictions read one field (standard input)"},
     OPTION_COLUMN(Predict, given.columns),
     {"only", "NAME", FIELD(Predict, only), 0, NULL, "the prediction to give, of several"},
@@ -357,10 +357,10 @@ static const Option options[] = {
     {"separator", "LABEL", FIELD(Predict, separator), 0, NULL,
      "the label between words of the lexicon; without it a result is one word"},
     {"json", NULL, FIELD(Predict, json), 0, NULL,
-     "print a JSON object for each record: line, and each prediction by its name: classes as\n"
+     "print a JSON object for each record: line, and each prediction by its name: classes as "
      "[NAME, PROBABILITY] each, numbers, or a list of such for each position"},
     {"npy", "FILE", OUTPUT(Predict, npy), 0, NULL,
-     "write the values of all records as one array of f32: [records, values]; a pipe gets it at\n"
+     "write the values of all records as one array of f32: [records, values]; a pipe gets it at "
      "the end, and memory holds it until then"},
     {"tsv", "FILE", OUTPUT(Predict, tsv), 0, NULL,
      "write the values of all records as a table: a header of classes or numbers, a record a line"},
@@ -389,12 +389,12 @@ const Command command_predict = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Prints a line for each record: what `predict NAME = …` in the model says. Classes are\n"
-        "given as the most probable one, a tab and its probability; the labels of a set with the\n"
-        "mark of its column between them, the most probable first; tags of positions with\n"
-        "blanks between them; numbers with blanks between them; labels of CTC with blanks\n"
-        "between them, with --top K above 1 each result, a tab and its log-probability. Records\n"
-        "are answered while they are read: one that is written into a pipe at once. A mistake in\n"
+        "Prints a line for each record: what `predict NAME = …` in the model says. Classes are "
+        "given as the most probable one, a tab and its probability; the labels of a set with the "
+        "mark of its column between them, the most probable first; tags of positions with "
+        "blanks between them; numbers with blanks between them; labels of CTC with blanks "
+        "between them, with --top K above 1 each result, a tab and its log-probability. Records "
+        "are answered while they are read: one that is written into a pipe at once. A mistake in "
         "a record is an error, after the answers to the records before it.",
     COMMAND_OPTIONS(Predict, options),
     .run = run_predict,

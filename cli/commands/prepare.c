@@ -140,7 +140,7 @@ static const Option options[] = {
     {"target", "FILE", FIELD(Prepare, o.texts.target), 0, NULL,
      "target text, with as many lines as the source; one for each --source"},
     {"data", "FILE", FIELD(Prepare, o.texts.data), 0, NULL,
-     "pairs " PAIRS_HELP ",\n"
+     "pairs " PAIRS_HELP ", "
      "which is read whole into memory; with MODEL.tfg " TABLE_HELP},
     OPTION_COLUMN(Prepare, columns),
     {"languages", "A,B", FIELD(Prepare, o.languages), 0, NULL,
@@ -149,7 +149,7 @@ static const Option options[] = {
     {"lines", NULL, FIELD(Prepare, o.lines), 0, NULL,
      "take each line of --text as a text of its own; otherwise the text is one stream"},
     {"vocab", "V", FIELD(Prepare, o.vocab.spec), 0, NULL,
-     "a SentencePiece model, tokenizer.json, words:FILE or the folder of a run; or auto:N,\n"
+     "a SentencePiece model, tokenizer.json, words:FILE or the folder of a run; or auto:N, "
      "words:auto or chars:auto, made from at most a million lines of the texts"},
     {"source-vocab", "V", FIELD(Prepare, o.vocab.source), 0, NULL,
      "vocabulary of the sources (that of --vocab)"},
@@ -165,7 +165,7 @@ static const Option options[] = {
     {"set", "NAME=VALUE", FIELD(Prepare, o.settings), 0, NULL,
      "give a constant of MODEL.tfg another value, as the training will"},
     OPTION_THREADS(Prepare),
-    {"-o", "FOLDER", FIELD(Prepare, o.folder), 0, NULL, "folder to make, or to complete"},
+    {"output", "FOLDER", FIELD(Prepare, o.folder), 0, NULL, "folder to make, or to complete"},
     OPTION_ALLOW_OUTSIDE(Prepare),
 };
 
@@ -175,9 +175,9 @@ const Command command_prepare = {
     .arguments = "[MODEL.tfg] -o FOLDER",
     .max_arguments = 1,
     .text =
-        "Turns texts into files of ids, for trainings whose data is larger than memory; with\n"
-        "MODEL.tfg, the table that feeds this model. If it is killed and called again, it keeps\n"
-        "the files that are complete and makes the others. The result is the same for any number\n"
+        "Turns texts into files of ids, for trainings whose data is larger than memory; with "
+        "MODEL.tfg, the table that feeds this model. If it is killed and called again, it keeps "
+        "the files that are complete and makes the others. The result is the same for any number "
         "of threads.",
     COMMAND_OPTIONS(Prepare, options),
     .run = run_prepare,

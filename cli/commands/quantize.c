@@ -281,11 +281,11 @@ static int run_quantize(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "FOLDER", OUTPUT(Quantize, out), 0, NULL, "the new run"},
+    {"output", "FOLDER", OUTPUT(Quantize, out), 0, NULL, "the new run"},
     {"dtype", QUANT_WORDS, FIELD(Quantize, dtype), 0, "int8",
      "integers of 8 bits, or of 4; those of GGUF are q8_0, int4 (its Q4_0) and q4_1"},
     {"keep", "PATTERN", FIELD(Quantize, keep), 0, NULL,
-     "leave the params whose names match PATTERN, and their products, in f32: '**.output'; or\n"
+     "leave the params whose names match PATTERN, and their products, in f32: '**.output'; or "
      "PATTERN=TYPE: make them of another type of integers: embedding=q8_0"},
     {"source", "FILE", FIELD(Quantize, texts.source), 0, NULL,
      "source text, one sentence a line: losses and answers are compared on it"},
@@ -312,11 +312,11 @@ const Command command_quantize = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text =
-        "Makes another run of a run's checkpoint, whose matrices are integers: in int8 with a\n"
-        "scale for each output channel, else with one for each 32 terms of a channel. In 4 bits\n"
-        "the tables of tokens and the output's matrix become q8_0 if the run grows by at most 5 %.\n"
-        "Commands compute in these types with it, unless --dtype says otherwise. Prints the params\n"
-        "that lose most: the root mean square of the change, as a share of that of the param; and,\n"
+        "Makes another run of a run's checkpoint, whose matrices are integers: in int8 with a "
+        "scale for each output channel, else with one for each 32 terms of a channel. In 4 bits "
+        "the tables of tokens and the output's matrix become q8_0 if the run grows by at most 5 %. "
+        "Commands compute in these types with it, unless --dtype says otherwise. Prints the params "
+        "that lose most: the root mean square of the change, as a share of that of the param; and, "
         "if text is given, loss, BLEU and error rates of both runs, as tfc eval measures them.",
     COMMAND_OPTIONS(Quantize, options),
     .run = run_quantize,

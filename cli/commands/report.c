@@ -206,7 +206,7 @@ static int run_report(Job *job, void *record, const Arguments *arguments)
 }
 
 static const Option options[] = {
-    {"-o", "PAGE.html", OUTPUT(ReportCommand, output), 0, NULL,
+    {"output", "PAGE.html", OUTPUT(ReportCommand, output), 0, NULL,
      "where to write the page, or the plot of --svg (the plot: standard output)"},
     {"svg", PLOTS, FIELD(ReportCommand, svg), 0, NULL, "write one plot instead, as SVG"},
     {"axis", "steps|minutes", FIELD(ReportCommand, axis), 0, "steps", "horizontal axis of --svg"},
@@ -235,9 +235,9 @@ const Command command_report = {
     .min_arguments = 1,
     .max_arguments = 16,
     .text =
-        "Writes one HTML file about training runs: loss, rate, speed and memory, translations or\n"
-        "continuations of the same lines during training, quality by length, rare words, tokens\n"
-        "taken for others, the worst lines, and what differs between several runs. Of a run that\n"
+        "Writes one HTML file about training runs: loss, rate, speed and memory, translations or "
+        "continuations of the same lines during training, quality by length, rare words, tokens "
+        "taken for others, the worst lines, and what differs between several runs. Of a run that "
         "predicts: confusions of classes and tags, and the records that are predicted worst.",
     COMMAND_OPTIONS(ReportCommand, options),
     .run = run_report,

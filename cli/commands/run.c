@@ -125,7 +125,7 @@ static int run_run(Job *job, void *record, const Arguments *arguments)
 {
     Run *run = record;
     if (!run->in || !run->out)
-        return cli_usage_error("--in and --out are needed; see tfc run --help");
+        return cli_usage_error("--in and -o are needed; see tfc run --help");
     ModelArgument model;
     bool ok = common_model(job, &run->common, arguments->words[0], &model) &&
               (!model.run || (run->weights = run_checkpoint(job, model.run, run->weights))) &&
@@ -135,9 +135,9 @@ static int run_run(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"in", "FILE", FIELD(Run, in), 0, NULL, "safetensors file with the inputs under their names"},
-    {"out", "FILE", OUTPUT(Run, out), 0, NULL, "safetensors file to write the outputs to"},
+    {"output", "FILE", OUTPUT(Run, out), 0, NULL, "safetensors file to write the outputs to"},
     {"weights", "FILE", FIELD(Run, weights), 0, NULL,
-     "params from this safetensors file (a run's: those that tfc info names; a model's initial\n"
+     "params from this safetensors file (a run's: those that tfc info names; a model's initial "
      "values)"},
     {"function", "NAME", FIELD(Run, function), 0, NULL, "run only this function"},
     {"grad", NULL, FIELD(Run, grad), 0, NULL,
@@ -161,10 +161,10 @@ const Command command_run = {
     .arguments = "MODEL.tfg|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Runs a model on tensors and writes every output and, if the model has one, the loss.\n"
-            "Ragged inputs are padded arrays [B, Smax, …], with lengths in NAME.lengths if these\n"
-            "differ, or packed tokens with NAME.lengths; outputs are padded with zeros. If\n"
-            "TARGET.next is absent, it is TARGET shifted by one. Integers are I32 or I64; ids\n"
+    .text = "Runs a model on tensors and writes every output and, if the model has one, the loss. "
+            "Ragged inputs are padded arrays [B, Smax, …], with lengths in NAME.lengths if these "
+            "differ, or packed tokens with NAME.lengths; outputs are padded with zeros. If "
+            "TARGET.next is absent, it is TARGET shifted by one. Integers are I32 or I64; ids "
             "are below the size of their table, labels below the number of classes.",
     COMMAND_OPTIONS(Run, options),
     .run = run_run,

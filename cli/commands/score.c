@@ -195,12 +195,12 @@ static const Option options[] = {
      "target text, with as many lines as the source"},
     {"text", "FILE", FIELD(Score, texts.text), 0, NULL, "texts of a language model, one a line"},
     {"data", "FILE", FIELD(Score, texts.data), 0, NULL,
-     "pairs " PAIRS_TABLE_HELP ";\n"
-     "the table of a model that is fed by columns, with one for the target\n"
+     "pairs " PAIRS_TABLE_HELP "; "
+     "the table of a model that is fed by columns, with one for the target "
      "(docs/data-columns.md)"},
     OPTION_COLUMN(Score, columns),
     {"token-scores", NULL, FIELD(Score, token_scores), 0, NULL,
-     "print a JSON object for each line: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY]\n"
+     "print a JSON object for each line: line, log_probability, tokens ([TOKEN, LOG-PROBABILITY] "
      "each)"},
     OPTION_ATTENTION(Score),
     OPTION_CHECKPOINT(Score),
@@ -227,9 +227,9 @@ const Command command_score = {
     .arguments = "RUN|MODEL.tfg",
     .min_arguments = 1,
     .max_arguments = 1,
-    .text = "Prints a line for each pair, while pairs are read: the natural logarithm of the\n"
-            "probability of the target, its end included, given its source or, in a table, all\n"
-            "that the model reads of its record. For a language model\n"
+    .text = "Prints a line for each pair, while pairs are read: the natural logarithm of the "
+            "probability of the target, its end included, given its source or, in a table, all "
+            "that the model reads of its record. For a language model "
             "each line is a text, framed by the tokens of the model's rule (docs/tokenizers.md).",
     COMMAND_OPTIONS(Score, options),
     .run = run_score,

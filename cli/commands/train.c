@@ -90,7 +90,7 @@ static const char *options_in_vain(Job *job, const TrainOptions *o)
     "--valid-source and --valid-target, --valid-data, --valid or --valid-text are needed"
 
 #define HOLDS_TRAINING \
-    "%s holds a training already; --resume continues it, another --out begins a new one"
+    "%s holds a training already; --resume continues it, another -o begins a new one"
 
 /* Whether the folder of a training that begins has one. */
 static bool holds_training(Job *job, const TrainOptions *o)
@@ -105,13 +105,13 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("expected MODEL.tfg; see tfc train --help");
     if (o->resume && !o->out && !file_exists(o->model))
         return cli_usage_error(
-            "there is nothing to resume: %s is not there; name the folder that tfc train --out has written",
+            "there is nothing to resume: %s is not there; name the folder that tfc train -o has written",
             o->model);
     if (!o->out)
-        return cli_usage_error("--out is needed: the folder to write the run to");
+        return cli_usage_error("-o RUN is needed: the folder to write the run to");
     if (o->resume && !file_exists(o->out))
         return cli_usage_error(
-            "there is nothing to resume: %s is not there; name the folder that tfc train --out has written",
+            "there is nothing to resume: %s is not there; name the folder that tfc train -o has written",
             o->out);
     if (o->resume && !o->model)
         return cli_usage_error("there is nothing to resume: %s has no run.json", o->out);
@@ -223,14 +223,14 @@ static const Option options[] = {
     {"target", "FILE", FIELD(TrainCommand, o.texts.target), 0, NULL,
      "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(TrainCommand, o.texts.data), 0, NULL,
-     "pairs " PAIRS_HELP ";\n"
+     "pairs " PAIRS_HELP "; "
      "of a model that reads columns a table"},
     {"languages", "A,B", FIELD(TrainCommand, o.languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
     OPTION_COLUMN(TrainCommand, o.columns),
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
-     "mix in more pairs or records, as for --data, or more lines of --text --lines, or with\n"
-     "--prepared the folder of other prepared data: in each epoch WEIGHT times as many rows as the\n"
+     "mix in more pairs or records, as for --data, or more lines of --text --lines, or with "
+     "--prepared the folder of other prepared data: in each epoch WEIGHT times as many rows as the "
      "training data has, each time the next ones"},
     {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL, "text of a model with one input"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
@@ -246,7 +246,7 @@ static const Option options[] = {
     {"valid-text", "FILE", FIELD(TrainCommand, o.valid_texts.text), 0, NULL,
      "text to validate a model with one input on"},
     {"valid", "NAME=FILE", FIELD(TrainCommand, o.valid), 0, NULL,
-     "validate also on this text, under a name: pairs as for --data, or text of a model with one\n"
+     "validate also on this text, under a name: pairs as for --data, or text of a model with one "
      "input"},
     {"best", "MEASURE", FIELD(TrainCommand, o.best), 0, NULL,
      "choose the best checkpoint, and count --patience, by this measure of validations:\n"
@@ -254,14 +254,14 @@ static const Option options[] = {
     measure ": " help "\n"
 #include "runtime/train/figures.def"
 #undef FIGURE
-     "(bleu; errors if the median target has under four words; loss without translations).\n"
-     "NAME:MEASURE or NAME: measured on this --valid; mean: on all (on the text without a name,\n"
+     "(bleu; errors if the median target has under four words; loss without translations). "
+     "NAME:MEASURE or NAME: measured on this --valid; mean: on all (on the text without a name, "
      "else mean)"},
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL,
      "validate by the loss alone: no translations, no continuations"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
-     "a SentencePiece model, tokenizer.json, words:FILE or the folder of a run; auto:N trains a\n"
-     "SentencePiece model of N pieces; words:auto and chars:auto are the words or characters of\n"
+     "a SentencePiece model, tokenizer.json, words:FILE or the folder of a run; auto:N trains a "
+     "SentencePiece model of N pieces; words:auto and chars:auto are the words or characters of "
      "the texts"},
     {"source-vocab", "V", FIELD(TrainCommand, o.vocab.source), 0, NULL,
      "vocabulary of the sources, whose size is the model's const source_vocab (that of --vocab)"},
@@ -270,13 +270,13 @@ static const Option options[] = {
     {"weights", "FILE", FIELD(TrainCommand, o.weights), 0, NULL,
      "params to begin from: a run, or safetensors, by the model's weights block"},
     {"new", "PATTERN", FIELD(TrainCommand, o.fresh), 0, NULL,
-     "params that --weights may lack or have in another shape, such as 'encoder.layer.*.adapter',\n"
+     "params that --weights may lack or have in another shape, such as 'encoder.layer.*.adapter', "
      "or 'head' for other labels"},
     {"freeze", "PATTERN", FIELD(TrainCommand, o.freeze), 0, NULL,
      "params that do not train, such as 'encoder.layer.*.self'"},
     {"only", "PATTERN", FIELD(TrainCommand, o.only), 0, NULL,
      "the only params that train, such as '**.lora_*'"},
-    {"out", "RUN", CALL(TrainCommand, o.out), 0, NULL,
+    {"output", "RUN", CALL(TrainCommand, o.out), 0, NULL,
      "folder for model, vocabulary, checkpoints, log.jsonl"},
     {"resume", NULL, CALL(TrainCommand, o.resume), 0, NULL,
      "continue from RUN/last.safetensors, bit for bit, with the options that the run began with"},
@@ -300,7 +300,7 @@ static const Option options[] = {
      least,  "-1", initial < least ? help : help " (" #initial ")"},
 #include "base/training_settings.def"
     {"gradients", "f32|bf16", FIELD(TrainCommand, o.gradients), 0, "f32",
-     "send gradients between ranks in this type; bf16 halves the bytes, but then results depend\n"
+     "send gradients between ranks in this type; bf16 halves the bytes, but then results depend "
      "on the number of ranks"},
     OPTION_LINE_LIMIT(TrainCommand),
     {"check-numerics", NULL, FIELD(TrainCommand, o.check_numerics), 0, NULL,
@@ -320,10 +320,10 @@ const Command command_train = {
     .trains = true,
     .joins_ranks = true,
     .text =
-        "Trains a model on text. Options override the model's train { } block. SIGINT, SIGTERM\n"
-        "and SIGHUP finish the step, save, and exit with 3. tfc train RUN --resume continues a\n"
-        "run; a changed model, text or setting is then an error without --allow-change. tfc train\n"
-        "RUN --out NEW begins a new run from the params of RUN.",
+        "Trains a model on text. Options override the model's train { } block. SIGINT, SIGTERM "
+        "and SIGHUP finish the step, save, and exit with 3. tfc train RUN --resume continues a "
+        "run; a changed model, text or setting is then an error without --allow-change. tfc train "
+        "RUN -o NEW begins a new run from the params of RUN.",
     COMMAND_OPTIONS(TrainCommand, options),
     .run = run_train,
 };

@@ -331,7 +331,7 @@ static int run_translate(Job *job, void *record, const Arguments *arguments)
 
 static const Option options[] = {
     {"input", "FILE", FIELD(Translate, given.files), 0, NULL,
-     "text to translate, one sentence a line (standard input); or " TABLE_HELP ";\n"
+     "text to translate, one sentence a line (standard input); or " TABLE_HELP "; "
      "of a model of pairs --column, or a header with source, names the field"},
     OPTION_COLUMN(Translate, given.columns),
     {"output", "FILE", OUTPUT(Translate, output), 0, NULL, "where to write (standard output)"},
@@ -380,11 +380,11 @@ const Command command_translate = {
     .max_arguments = 1,
     .joins_ranks = true,
     .text =
-        "Translates text with a trained run: one line out for each line in, in order. Results do\n"
-        "not depend on the size of batches. Lines are answered while text is read: a line written\n"
-        "into a pipe at once, a long text in windows of many lines. A line that is not valid\n"
-        "UTF-8 or too long for the model is an error, after the answers to the lines before it,\n"
-        "unless --keep-going is given. Several results of a line are a line each: NUMBER ||| TEXT\n"
+        "Translates text with a trained run: one line out for each line in, in order. Results do "
+        "not depend on the size of batches. Lines are answered while text is read: a line written "
+        "into a pipe at once, a long text in windows of many lines. A line that is not valid "
+        "UTF-8 or too long for the model is an error, after the answers to the lines before it, "
+        "unless --keep-going is given. Several results of a line are a line each: NUMBER ||| TEXT "
         "||| SCORE.",
     COMMAND_OPTIONS(Translate, options),
     .run = run_translate,

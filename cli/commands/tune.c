@@ -148,9 +148,9 @@ const Command command_tune = {
     .summary = "show which products --gemm auto leaves to OpenBLAS",
     .arguments = "",
     .text =
-        "Shows which shapes of products OpenBLAS multiplies and which native kernels do, in\n"
-        "training with --gemm auto, and the rates that decide: of one thread, in the layout of\n"
-        "operands in which OpenBLAS does worst. OpenBLAS is chosen if it is faster by more than\n"
+        "Shows which shapes of products OpenBLAS multiplies and which native kernels do, in "
+        "training with --gemm auto, and the rates that decide: of one thread, in the layout of "
+        "operands in which OpenBLAS does worst. OpenBLAS is chosen if it is faster by more than "
         "5 %. The rates are measured at first use and kept in the cache.",
     COMMAND_OPTIONS(Tune, options),
     .run = run_tune,

@@ -32,7 +32,7 @@ typedef struct Common {
 /* clang-format off */
 #define OPTION_GEMM(record)                                                                        \
     {"gemm", "blas|native|auto", FIELD(record, common.gemm), 0, NULL,                              \
-     "compute products by OpenBLAS, by native kernels, or (auto, the default) in training by\n"    \
+     "compute products by OpenBLAS, by native kernels, or (auto, the default) in training by "     \
      "the faster of both for each shape, otherwise by native kernels"}
 
 #define OPTION_CPU(record)                                                                         \
@@ -48,7 +48,7 @@ typedef struct Common {
 
 #define OPTION_DTYPE(record)                                                                       \
     {"dtype", "f32|bf16|" QUANT_WORDS "|f64", FIELD(record, common.dtype), 0, NULL,                \
-     "type of all floats; bf16 and integers (int8 …): of products alone, other floats are f32\n"   \
+     "type of all floats; bf16 and integers (int8 …): of products alone, other floats are f32 "    \
      "(f32; of a quantized run its own)"}
 
 /* For commands that train; for those that do not. */
@@ -58,7 +58,7 @@ typedef struct Common {
 
 #define OPTION_PRODUCTS(record)                                                                    \
     {"dtype", "f32|bf16|" QUANT_WORDS, FIELD(record, common.dtype), 0, NULL,                       \
-     "type of the products by weights: int8, int4, q8_0 and q4_1 round rows and weights to\n"      \
+     "type of the products by weights: int8, int4, q8_0 and q4_1 round rows and weights to "       \
      "integers (f32; of a quantized run its own)"}
 
 #define OPTION_CHECKPOINT(record)                                                                  \
@@ -72,7 +72,7 @@ typedef struct Common {
 
 #define OPTION_VOCAB(record)                                                                       \
     {"vocab", "FILE", FIELD(record, common.vocab.spec), 0, NULL,                                   \
-     "vocabulary of MODEL.tfg: a SentencePiece model, a tokenizer.json, words:FILE (a list of\n"   \
+     "vocabulary of MODEL.tfg: a SentencePiece model, a tokenizer.json, words:FILE (a list of "    \
      "words), or a folder with such files"}
 
 #define VOCAB_IS_MISSING                                                                           \
@@ -85,19 +85,19 @@ typedef struct Common {
 
 #define OPTION_TOKEN(record, tokens)                                                               \
     {"token", "NAME=TOKEN", FIELD(record, tokens), 0, NULL,                                        \
-     "use TOKEN of the vocabulary (#N: by its number; none) as NAME: begin, first or end (of\n"    \
-     "targets), source-begin, source-end, pad, unk or mask, such as begin='<pad>'; of a\n"         \
-     "language model's texts also text-begin, text-end and newline; and one or more stop, which\n"          \
+     "use TOKEN of the vocabulary (#N: by its number; none) as NAME: begin, first or end (of "     \
+     "targets), source-begin, source-end, pad, unk or mask, such as begin='<pad>'; of a "          \
+     "language model's texts also text-begin, text-end and newline; and one or more stop, which "  \
      "end what is generated"}
 
 #define OPTION_SPECIAL(record)                                                                     \
     {"special", "read|text", FIELD(record, common.special), 0, "read",                             \
-     "read: take special tokens that a text names, such as </s>, as such, if the vocabulary is\n"  \
+     "read: take special tokens that a text names, such as </s>, as such, if the vocabulary is "   \
      "a tokenizer.json; text: take them as any other text"}
 
 #define OPTION_NORMALIZE(record, field)                                                            \
     {"normalize", "nfkc|none", FIELD(record, field), 0, NULL,                                      \
-     "normalize texts for auto:N by NFKC, with one blank for tabs and runs of blanks (nfkc, the\n" \
+     "normalize texts for auto:N by NFKC, with one blank for tabs and runs of blanks (nfkc, the "  \
      "default for pairs), or not (none, the default for --text)"}
 
 #define OPTION_WITH(record)                                                                        \
@@ -117,7 +117,7 @@ typedef struct Common {
 
 #define OPTION_SHORTLIST(record)                                                                   \
     {"shortlist", "FILE", FIELD(record, common.shortlist.path), 0, NULL,                           \
-     "choose only among tokens that this lexical table (tfc align --shortlist) has for those of\n" \
+     "choose only among tokens that this lexical table (tfc align --shortlist) has for those of "  \
      "the source, those of the source if both sides have one vocabulary, and the first tokens"},   \
     {"shortlist-size", "N", FIELD(record, common.shortlist.size), 1, "100",                        \
      "with --shortlist: how many tokens for each token of the source, and how many first tokens"}
@@ -129,17 +129,17 @@ typedef struct Common {
 
 /* Of help: files of tables, by their endings; files of pairs, behind "pairs" (pair_files.h). */
 #define TABLE_HELP                                                                                 \
-    "a table (by its ending:" TABLE_ENDINGS_TEXT ", also\n"                                        \
+    "a table (by its ending:" TABLE_ENDINGS_TEXT ", also "                                         \
     "with .gz, .xz or .zst behind it; or .safetensors)"
 #define PAIRS_TABLE_HELP                                                                           \
-    "in one file: in lines of source, tab, target; in a table, by its ending\n"                    \
-    "" TABLE_ENDINGS_TEXT ", of which --column or a header\n"                                       \
+    "in one file: in lines of source, tab, target; in a table, by its ending:"                     \
+    TABLE_ENDINGS_TEXT ", of which --column or a header "                                          \
     "with source and target names two fields"
 #define PAIRS_HELP PAIRS_TABLE_HELP "; or in a translation memory, FILE.tmx"
 
 #define OPTION_COLUMN(record, member)                                                              \
     {"column", "INPUT=FIELD", FIELD(record, member), 0, NULL,                                      \
-     "of a table: the field, or its number, that feeds an input of the model; of pairs the one\n"  \
+     "of a table: the field, or its number, that feeds an input of the model; of pairs the one "   \
      "that is source or target"}
 
 #define OPTION_LINE_LIMIT(record)                                                                  \
@@ -155,7 +155,7 @@ typedef struct Common {
 
 #define OPTION_ALLOW_OUTSIDE(record)                                                               \
     {"allow-outside", NULL, CALL(record, common.allow_outside), 0, NULL,                           \
-     "read files that a run, a published folder or an index of shards names also if they lie\n"    \
+     "read files that a run, a published folder or an index of shards names also if they lie "     \
      "outside its folder, or are links that lead there; without it they are refused"}
 /* clang-format on */
 

@@ -1,4 +1,4 @@
-/* Option parsing and the text of --help. */
+/* Option parsing. */
 #define _GNU_SOURCE
 #include "cli/options/options.h"
 
@@ -19,7 +19,6 @@ bool option_is_choice(const Option *option) { return option->value && strchr(opt
 
 static bool is_size(const Option *option) { return !strcmp(option->value, "SIZE"); }
 
-/* ---- help ---- */
 
 const char *option_remark(const Option *option)
 {
@@ -31,37 +30,6 @@ const char *option_remark(const Option *option)
         (number && text_real(option->initial, &value) && value < option->least))
         return NULL;
     return option->initial;
-}
-
-enum { HELP_COLUMN = 28 };
-
-static void print_option(const Option *option)
-{
-    char left[80];
-    bool letter = option_is_letter(option);
-    const char *value = option->value ? option->value : "", *remark = option_remark(option);
-    snprintf(left, sizeof left, "%s%s%s%s", letter ? "" : "--", option->name,
-             *value && !letter ? " " : "", value);
-    printf("  %-26s", left);
-    if (strlen(left) > 25)
-        printf("\n%*s", HELP_COLUMN, "");
-    for (const char *c = option->help; *c; c++) {
-        putchar(*c);
-        if (*c == '\n')
-            printf("%*s", HELP_COLUMN, "");
-    }
-    if (remark)
-        printf(" (%s)", remark);
-    putchar('\n');
-}
-
-static void print_help(const Command *command)
-{
-    printf("Usage: tfc %s %s%s\n\n%s\n\nOptions:\n", command->name, command->arguments,
-           command->n_options ? " [OPTIONS]" : "", command->text);
-    for (int i = 0; i < command->n_options; i++)
-        print_option(&command->options[i]);
-    printf("  %-26sthis text\n", "--help");
 }
 
 /* ---- values ---- */
@@ -256,7 +224,22 @@ static void fill_record(const Command *command, void *record)
 
 /* ---- words ---- */
 
-static const Option *find_option(const Command *command, const char *name, size_t length)
+/* Other names of options. What a command writes is called -o and --output in help, messages and
+ * pages; tfc train and tfc run of 0.2.0 called it --out. */
+static const struct {
+    const char *alias, *name;
+} aliases[] = {{"-o", "output"}, {"out", "output"}};
+enum { ALIASES = sizeof aliases / sizeof aliases[0] };
+
+char option_letter(const Option *option)
+{
+    for (int i = 0; i < ALIASES; i++)
+        if (*aliases[i].alias == '-' && !strcmp(aliases[i].name, option->name))
+            return aliases[i].alias[1];
+    return 0;
+}
+
+static const Option *find_named(const Command *command, const char *name, size_t length)
 {
     for (int i = 0; i < command->n_options; i++) {
         const Option *option = &command->options[i];
@@ -267,12 +250,22 @@ static const Option *find_option(const Command *command, const char *name, size_
     return NULL;
 }
 
+/* The option of the name or alias; NULL: the command has none. */
+static const Option *find_option(const Command *command, const char *name, size_t length)
+{
+    const Option *option = find_named(command, name, length);
+    for (int i = 0; i < ALIASES && !option; i++)
+        if (strlen(aliases[i].alias) == length && !strncmp(aliases[i].alias, name, length))
+            option = find_named(command, aliases[i].name, strlen(aliases[i].name));
+    return option;
+}
+
 static const Option *find_letter(const Command *command, char letter)
 {
     for (int i = 0; i < command->n_options; i++)
         if (option_is_letter(&command->options[i]) && command->options[i].name[1] == letter)
             return &command->options[i];
-    return NULL;
+    return find_option(command, (const char[]){'-', letter}, 2);
 }
 
 /* Whether the row is for the command: one of every command's, "*", that names an option in its
@@ -331,7 +324,7 @@ static const char *match_letter(Job *job, const Command *command, const char *wo
     const char *hint =
         option_hint(job->arena, command,
                     arena_printf(job->arena, "%s%.*s", whole > 1 ? "-" : "", (int)whole + 1, word));
-    *option = full || hint ? NULL : find_letter(command, word[1]);
+    *option = full || (hint && whole > 1) ? NULL : find_letter(command, word[1]);
     *value = word[2] ? word + 2 : NULL;
     if (*option)
         return NULL;
@@ -367,7 +360,9 @@ static bool is_given(const Arguments *arguments, const Option *option)
 
 const char *option_typed(Arena *arena, const Option *option)
 {
-    return arena_printf(arena, "%s%s", option_is_letter(option) ? "" : "--", option->name);
+    const char letter = option_letter(option);
+    return letter ? arena_printf(arena, "-%c", letter)
+                  : arena_printf(arena, "%s%s", option_is_letter(option) ? "" : "--", option->name);
 }
 
 /* What to type for a value that the option does not take; "". */
@@ -486,7 +481,7 @@ bool options_parse(Job *job, const Command *command, int argc, char **argv, void
     if (problem)
         cli_usage_error("%s", problem);
     else if (helps)
-        print_help(command);
+        options_print_help(command);
     *status = helps ? EXIT_DONE : EXIT_USAGE;
     return !problem && !helps && options_check_outputs(job, arguments);
 }

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* OptionKind: the type of an option's value, and of the field in which it is stored. */
 typedef enum OptionKind {
@@ -37,7 +38,9 @@ typedef enum OptionRole {
 /* Option: a row of a table. An option with one value may be given once; a second time is a usage
  * error. A list's option may be given several times, and a flag, too, with no further effect. */
 typedef struct Option {
-    const char *name;  /* without the dashes; of one letter: "-O" */
+    /* without the dashes; of one letter: "-O". What the command makes is "output" everywhere, which
+     * -o and --out name, too (options.c) */
+    const char *name;
     const char *value; /* what stands for it in --help: "FILE", "N"; NULL of a flag */
     OptionKind kind;
     size_t at; /* of the field in the command's record */
@@ -46,7 +49,7 @@ typedef struct Option {
     /* the value where the option is absent; NULL: 0, no text. One below `least` cannot be given,
      * and --help does not show it. */
     const char *initial;
-    const char *help;
+    const char *help; /* with a line break only where a new line is to begin */
 } Option;
 
 /* The kind, the place and the role of an option that is stored in a field of a record: FIELD of
@@ -120,13 +123,23 @@ bool options_check_outputs(Job *job, const Arguments *arguments);
 /* The remark of --help in parentheses: the default, or that the option may be given again; NULL:
  * none. */
 const char *option_remark(const Option *option);
+/* Of --help (help.c), as wide as COLUMNS says, or else the terminal that is printed to: a row of a
+ * name and, from `column` on, a text; all of a command. */
+void help_print_row(FILE *out, const char *left, size_t column, const char *text);
+void options_print_help(const Command *command);
+/* Calls `title` for each group of the command's options (groups.def), then `each` for the options
+ * in it. */
+void options_in_groups(const Command *command, void (*title)(const char *title),
+                       void (*each)(const Option *option));
 /* The hint "; HINT" for a word that a command (NULL: tfc) does not have; NULL: hints.def has no row
  * for it. */
 const char *option_hint(Arena *arena, const Command *command, const char *word);
 /* CliFileNote with the Arguments: the option that has named the file, " (--input)"; "": none. */
 const char *option_of_file(const void *arguments, Arena *arena, const char *path);
 bool option_is_letter(const Option *option);
-/* The option as it is typed: "--input", "-o". */
+/* The letter that stands for the option's name, 'o' of "output"; 0: none. */
+char option_letter(const Option *option);
+/* The option as messages and pages have it: "--input", "-o". */
 const char *option_typed(Arena *arena, const Option *option);
 /* Whether the option takes one of several words. */
 bool option_is_choice(const Option *option);

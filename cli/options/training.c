@@ -118,7 +118,7 @@ static TextList without_sizes(Job *job, const TextList *all, const TextList *giv
     return kept;
 }
 
-/* "tfc train RUN --out NEW": a new run of RUN's model, settings and vocabulary that begins from
+/* "tfc train RUN -o NEW": a new run of RUN's model, settings and vocabulary that begins from
  * its params; an exit status. */
 static int begin_from(Job *job, TrainOptions *o)
 {
@@ -143,7 +143,7 @@ static int begin_from(Job *job, TrainOptions *o)
     return EXIT_DONE;
 }
 
-/* "tfc train RUN --resume" is the run --out RUN, without a model; an exit status. */
+/* "tfc train RUN --resume" is the run -o RUN, without a model; an exit status. */
 static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
 {
     o->model = arguments->count ? arguments->words[0] : NULL;
@@ -156,11 +156,11 @@ static int name_run(Job *job, TrainOptions *o, const Arguments *arguments)
         return begin_from(job, o);
     if (!o->resume)
         return cli_usage_error("%s is the folder of a run; --resume continues it, "
-                               "--out NEW begins another from its params",
+                               "-o NEW begins another from its params",
                                o->model);
     if (o->out && strcmp(o->out, o->model))
         return cli_usage_error(
-            "--resume continues %s, and --out names another run, %s: leave one of the two options out",
+            "--resume continues %s, and -o names another run, %s: leave one of the two options out",
             o->model, o->out);
     o->out = o->model;
     o->model = NULL;

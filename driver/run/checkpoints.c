@@ -93,7 +93,7 @@ bool run_can_resume(Job *job, const char *folder)
     else if (other && !run_is_weights(other))
         job_error(
             job,
-            "%s is missing, and would be begun anew: cp %s %s goes on from there, another --out begins anew",
+            "%s is missing, and would be begun anew: cp %s %s goes on from there, another -o begins anew",
             last, other, last);
     else
         diag_remark(&job->diags, (Loc){0}, "%s has no checkpoint: the training begins anew",

@@ -53,7 +53,7 @@ bool run_argument(Job *job, const char *path)
         return job_error(
             job,
             "%s is a model that is not trained: --weights FILE gives its params and --vocab FILE its "
-            "vocabulary; or train it first (tfc train %s --out RUN …) and name the folder RUN",
+            "vocabulary; or train it first (tfc train %s -o RUN …) and name the folder RUN",
             path, path);
     return run_record_refuse(job, path);
 }

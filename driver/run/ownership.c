@@ -19,7 +19,7 @@
 static const struct {
     const char *file, *text, *command, *instead;
 } marks[] = {
-    [OWN_RUN] = {"run.json", "\"tfc\"", "train", "--out takes a new folder, or that of a run"},
+    [OWN_RUN] = {"run.json", "\"tfc\"", "train", "-o takes a new folder, or that of a run"},
     [OWN_PREPARED] = {"prepared.json", "\"prepared\"", "prepare",
                       "-o takes a new folder, or one of prepared data"},
     [OWN_PACKAGE] = {"package.json", "compiled by tfc", "compile",

@@ -557,11 +557,10 @@ bool quantise_check(Job *job, const QuantiseOptions *o)
 {
     RunRecord record;
     if (text_ends(o->run, ".tfg") && file_exists(o->run))
-        return job_error(
-            job,
-            "%s is a model that is not trained: train it first (tfc train %s --out RUN "
-            "…) and name the folder RUN",
-            o->run, o->run);
+        return job_error(job,
+                         "%s is a model that is not trained: train it first (tfc train %s -o RUN "
+                         "…) and name the folder RUN",
+                         o->run, o->run);
     if (!new_folder_is_free(o->out))
         return job_error(job, "%s is there already: -o names a folder that is to be made", o->out);
     if (is_run_folder(o->run) && run_record_read(job, o->run, &record) && record.quantised)

@@ -91,7 +91,7 @@ bool run_record_refuse(Job *job, const char *path)
 {
     return job_error(
         job,
-        "%s is not the folder of a run: %s; name a folder that tfc train --out, or tfc import -o, has written",
+        "%s is not the folder of a run: %s; name a folder that tfc train -o or tfc import -o has written",
         path,
         file_is_folder(path) ? "it has no run.json"
         : file_exists(path)  ? "it is a file"

@@ -98,7 +98,7 @@ static bool check_params(Job *job, const char *folder, const Model *model)
     job_error(
         job,
         "%s/model.tfg is not the model of %s: put back the text that was trained, or train this one "
-        "with another --out%s",
+        "with another -o%s",
         folder, path, text.data);
     text_free(&text);
     return false;

@@ -382,7 +382,7 @@ static void explain_model(Changes *c, const RunRecord *was, const RunRecord *now
     const char *changed =
         c->n == before ? run_model_changed(c->t->job, c->t->session.model, was) : NULL;
     if (changed)
-        tell(c, "%s was changed since the run began: put it back, or train it with another --out",
+        tell(c, "%s was changed since the run began: put it back, or train it with another -o",
              changed);
     else if (c->n == before)
         tell(

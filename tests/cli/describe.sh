@@ -8,6 +8,8 @@ cd "$work"
 for form in man bash zsh; do
     "$tfc" help --$form >$form || fail "help --$form"
 done
+# The names of options in --help: "  -o, --output FILE  …" is two, "  -O0|2" is -O.
+names() { sed -n 's/^  \(-.*\)/\1/p' | sed 's/  .*//' | tr ',' '\n' | sed -n 's/^ *\(--[^ ]*\|-[a-zA-Z]\).*/\1/p'; }
 commands=$("$tfc" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 [ "$(echo "$commands" | wc -l)" -ge 11 ] || fail "commands: $commands"
 sed 's/\\-/-/g' man >plain
@@ -15,12 +17,11 @@ for command in $commands; do
     grep -q "^\.SS tfc $command " man || fail "man: no $command"
     grep -q "^    $command) # " zsh || fail "zsh: no $command"
     # What the program says of one command, and each description's part of it.
-    "$tfc" $command --help | sed -n 's/^  \(-[^ ]*\).*/\1/p' | sed 's/^\(-[a-zA-Z]\)[^-].*/\1/' |
-        grep -v '^--help$' >options || fail "$command has no options"
+    "$tfc" $command --help | names | grep -v -e '^-h$' -e '^--help$' >options || fail "$command has no options"
     awk -v c="$command" '/^\.S/ { on = $2 == "tfc" && $3 == c } on' plain >man.part
     awk -v c="$command" '/^    [a-z]*\)/ { on = $1 == c ")" } on' zsh >zsh.part
     for option in $(cat options); do
-        grep -q -- "^.fB$option.fR" man.part || fail "man: no $command $option"
+        grep -q -- "^\(.fB-o.fR, \)*.fB$option.fR" man.part || fail "man: no $command $option"
         grep -q -- "$option[+=[]" zsh.part || fail "zsh: no $command $option"
     done
 done
@@ -50,12 +51,13 @@ mkdir run
 [ "$(offers tfc train --source ot)" = other.txt ] || fail "--source ot"
 [ "$(offers tfc bench '' | grep '[.]')" = model.tfg ] || fail "bench: $(offers tfc bench '')"
 [ "$(offers tfc compile '' | grep -c -e '[.]tfg' -e run)" = 2 ] || fail "compile: $(offers tfc compile '')"
+[ "$(offers tfc train -o r)" = run ] || fail "train -o r: $(offers tfc train -o r)"
 [ "$(offers tfc translate r)" = run/ ] || fail "translate r"
 [ "$(offers tfc help ev)" = eval ] || fail "help ev"
 [ -z "$(offers tfc train --steps '')" ] || fail "--steps"
 for command in $commands; do
-    "$tfc" $command --help | sed -n 's/^  \(--[^ ]*\).*/\1/p' | sort >said
-    offers tfc $command -- | sort >offered
+    "$tfc" $command --help | names | sort >said
+    offers tfc $command - | sort >offered
     cmp -s said offered || fail "bash: $command: $(diff said offered)"
 done
 
@@ -71,6 +73,7 @@ if command -v zsh >/dev/null; then
     [ "$(zsh_offers tfc train --source ot)" = other.txt ] || fail "zsh: --source ot"
     [ "$(zsh_offers tfc bench '' | grep '[.]')" = model.tfg ] || fail "zsh: bench"
     [ "$(zsh_offers tfc translate r)" = run ] || fail "zsh: translate r"
+    [ "$(zsh_offers tfc translate run -o ot)" = other.txt ] || fail "zsh: -o ot"
     [ "$(zsh_offers tfc help ev)" = eval ] || fail "zsh: help ev"
 else
     echo "no zsh: its completion was not tried"

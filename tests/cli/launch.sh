@@ -30,7 +30,7 @@ mkdir run && : >run/last.safetensors
 calls "$(printf -- '--out run --resume\n%.0s' 1 2)"
 "$tfc" launch -- sh fails.sh 1 1 --out run --resume 2>/dev/null
 calls "$(printf -- '--out run --resume\n%.0s' 1 2)"
-refuses 2 "names no --out" "$tfc" launch -- true
+refuses 2 "names no run" "$tfc" launch -- true
 refuses 2 "--hosts puts names in place of the word HOSTS" "$tfc" launch --hosts a,b -- true --out run
 refuses 1 "cannot run ./no-such-program" "$tfc" launch -- ./no-such-program --out run
 

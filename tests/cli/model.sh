@@ -75,7 +75,7 @@ done
 "$tfc" opt graph.tir --passes simplify >/dev/null || fail "opt"
 for command in translate generate "score --source valid.src --target valid.tgt" \
     "eval --source valid.src --target valid.tgt"; do
-    refuses 1 "elsewhere.tfg is a model that is not trained: .*tfc train elsewhere.tfg --out RUN" "$tfc" $command elsewhere.tfg
+    refuses 1 "elsewhere.tfg is a model that is not trained: .*tfc train elsewhere.tfg -o RUN" "$tfc" $command elsewhere.tfg
     refuses 1 "is a checkpoint: name the run's folder, $run, and --checkpoint last.safetensors" \
         "$tfc" $command $run/last.safetensors
     refuses 1 "name the folder, $run" "$tfc" $command $run/model.tfg

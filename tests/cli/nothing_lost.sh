@@ -88,7 +88,7 @@ cp run/vocab.txt other
 echo 'block activation(x) { return x * 5 }' >>other/model.tfg
 "$tfc" translate other --input t.txt >out.txt 2>err.txt || fail "$(cat err.txt)"
 grep -q "warning: other/model.tfg was changed since the run was made" err.txt || fail "not told: $(cat err.txt)"
-refuses 1 "other/model.tfg was changed since the run began: put it back, or train it with another --out" \
+refuses 1 "other/model.tfg was changed since the run began: put it back, or train it with another -o" \
     "$tfc" train other --resume --steps 6
 rm -r other/lib
 refuses 1 "other/lib/.* and [0-9]* more files of the run are missing: restore them from a copy" "$tfc" translate other --input t.txt

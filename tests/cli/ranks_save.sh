@@ -80,7 +80,7 @@ for mpi in $found; do
         [ $there = none ] || mkdir apart/run
         ! launch $mpi 2 sh apart.sh "$tfc" train "$work/model.tfg" $text --out run --steps 8 2>err.txt ||
             fail "two disks: ended well"
-        grep -q "rank 1 on .*: error: cannot write run/last.safetensors, which rank 0 has begun: No such file or directory; .*--out" err.txt ||
+        grep -q "rank 1 on .*: error: cannot write run/last.safetensors, which rank 0 has begun: No such file or directory; .* -o has" err.txt ||
             fail "two disks: $(cat err.txt)"
         ! ls run/*.tmp-* run/*.safetensors apart/run/* 2>/dev/null || fail "two disks: left behind"
     done

@@ -53,7 +53,7 @@ static FileWriter *served_file(Diagnostics *diags, const char *path, const char 
     if (!file && *name)
         diag_error(
             diags, (Loc){0},
-            "cannot write %s, which rank 0 has begun: %s; ranks write a checkpoint together, so --out has to "
+            "cannot write %s, which rank 0 has begun: %s; ranks write a checkpoint together, so -o has to "
             "be a folder on a disk that all machines have",
             path, errno == EEXIST ? "another file is there" : strerror(errno));
     return file;
