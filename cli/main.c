@@ -3,6 +3,7 @@
 #include "base/printing.h"
 #include "base/unanswered.h"
 #include "cli/commands/commands.h"
+#include "cli/commit.h"
 #include "cli/describe.h"
 #include "cli/ranks.h"
 #include "driver/session/about.h"
@@ -79,9 +80,9 @@ static int print_version(void)
     Text text = {0};
     bool ok = about_read(&job, &about);
     if (ok)
-        about_put(&about, &text);
+        about_put(&about, tfc_commit, &text);
     else
-        text_add(&text, "tfc %s\n", TFC_VERSION);
+        text_add(&text, "tfc %s\ncommit      %s\n", TFC_VERSION, tfc_commit);
     fputs(text.data, stdout);
     text_free(&text);
     int status = cli_finish(&job, ok);

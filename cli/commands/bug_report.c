@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/unanswered.h"
 #include "cli/commands/commands.h"
+#include "cli/commit.h"
 #include "driver/session/about.h"
 #include "ir/text.h"
 
@@ -36,7 +37,7 @@ static bool put_machine(Job *job, Text *out)
     if (!about_read(job, &about))
         return false;
     text_string(out, "\n### Versions and machine\n\n```\n");
-    about_put(&about, out);
+    about_put(&about, tfc_commit, out);
     put_environment(out);
     text_string(out, "```\n");
     return true;

@@ -61,12 +61,13 @@ bool about_read(Job *job, About *about)
     return about->llvm && about->code && about->blas;
 }
 
-void about_put(const About *about, Text *out)
+void about_put(const About *about, const char *commit, Text *out)
 {
     text_add(
         out,
-        "tfc %s\nLLVM        %s\nsystem      %s\nprocessor   %s\ncode for    %s\nthreads     %d\n"
+        "tfc %s\ncommit      %s\nLLVM        %s\nsystem      %s\nprocessor   %s\ncode for    %s\nthreads     %d\n"
         "OpenBLAS    %s\nMPI         %s\n",
-        TFC_VERSION, about->llvm, about->system, about->processor ? about->processor : "unknown",
-        about->code, about->threads, about->blas, about->mpi);
+        TFC_VERSION, commit, about->llvm, about->system,
+        about->processor ? about->processor : "unknown", about->code, about->threads, about->blas,
+        about->mpi);
 }

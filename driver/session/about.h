@@ -19,8 +19,9 @@ typedef struct About {
 } About;
 /* False after an error: LLVM or OpenBLAS cannot be loaded, or LLVM has no code for this machine. */
 bool about_read(Job *job, About *about);
-/* Appends the version as the first line, then a line for each member. */
-void about_put(const About *about, Text *out);
+/* Appends the version as the first line, then a line for the commit that was built, and for each
+ * member. */
+void about_put(const About *about, const char *commit, Text *out);
 
 /* The name of the first processor's model; NULL: the system does not say. In the arena. */
 const char *about_processor(Arena *arena);

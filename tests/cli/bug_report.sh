@@ -12,6 +12,7 @@ lacks() { ! grep -q -- "$1" out || fail "'$1' is in: $(cat out)"; }
 
 TFC_CACHE=/home/somebody OMP_DYNAMIC=false PASSPHRASE=quiet "$tfc" bug-report >out 2>err || fail "$(cat err)"
 has "^$("$tfc" --version | head -n 1)$"
+has '^commit  *\([0-9a-f]\{12\}\|unknown\)'
 has '^LLVM  *19'
 has '^variable    TFC_CACHE (a path)$'
 has '^variable    OMP_DYNAMIC=false$'

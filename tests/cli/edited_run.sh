@@ -101,11 +101,11 @@ tampered() {
 }
 cp -r run theirs
 # Of all options of tfc train only those of the run itself may stand there: none that names an output.
-no_record="allow-change allow-outside help json-summary out resume trace" refused=
-for option in $("$tfc" train --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p' | sort); do
+no_record="allow-change allow-outside help json-summary output resume trace" refused=
+for option in $("$tfc" train --help | sed -n 's/^  \(-[a-z], \)*--\([a-z-]*\).*/\2/p' | sort); do
     tampered "--$option" --no-such --no-such # the first of them may be the option's value
     refuses 1 "theirs/run.json: \"arguments\": " "$tfc" train theirs --resume
-    ! grep -q "theirs/run.json: .*--$option'* is not an option that a run records" err.txt || refused="$refused $option"
+    ! grep -q "theirs/run.json: .*-\(-$option\|${option%utput}\)'* is not an option that a run records" err.txt || refused="$refused $option"
 done
 [ "$refused" = " $no_record" ] || fail "not recorded are$refused, and not $no_record"
 echo precious >kept.txt

@@ -7,7 +7,7 @@ set -eu
 enter_work
 unset COLUMNS
 
-commands=$("$tfc" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+commands=$("$tfc" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
 [ "$(echo "$commands" | wc -l)" -ge 20 ] || fail "commands: $commands"
 # fits FILE COLUMNS WHAT; an option with a long list of choices is one word
 fits() { ! LC_ALL=C.UTF-8 grep -E "^.{$(($2 + 1)),}" "$1" | grep -v "^  -[^ ]* [^ ]*|[^ ]*\$" >over.txt || fail "$3: over $2 columns: $(cat over.txt)"; }

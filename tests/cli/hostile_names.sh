@@ -146,7 +146,7 @@ refuses 2 "launch: --hosts is 'a,-oProxyCommand=x'" "$tfc" launch --hosts 'a,-oP
 grep -q "root@node-1.example:4,b" out.txt || fail "$(cat out.txt)"
 
 # ---- paths of no length ----
-refuses 2 "train: --out is ''; expected a path" "$tfc" train model.tfg --source a --target b --vocab words:auto --out ""
+refuses 2 "train: -o is ''; expected a path" "$tfc" train model.tfg --source a --target b --vocab words:auto --out ""
 refuses 2 "compile: -o is ''; expected a path" "$tfc" compile model.tfg -o ""
 refuses 2 "info: an argument is empty; expected FILE" "$tfc" info ""
 

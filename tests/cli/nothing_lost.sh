@@ -23,12 +23,12 @@ while IFS='|' read -r message command; do
     # shellcheck disable=SC2086
     refuses 2 "$message" "$tfc" $command
 done <<'COMMANDS'
---output t.txt is read, too (--input): write to another file|translate run --input t.txt --output t.txt
---output ./t.txt is read, too (--input)|translate run --input t.txt --output ./t.txt
---output u.txt is read, too (--target)|align run --source t.txt --target u.txt --output u.txt
+-o t.txt is read, too (--input): write to another file|translate run --input t.txt --output t.txt
+-o ./t.txt is read, too (--input)|translate run --input t.txt --output ./t.txt
+-o u.txt is read, too (--target)|align run --source t.txt --target u.txt --output u.txt
 --shortlist t.txt is read, too (--source)|align run --source t.txt --target u.txt --shortlist t.txt
 --json t.txt is read, too (--source)|attend run --source t.txt --json t.txt
---out run/last.safetensors is read, too (--in)|run run --in run/last.safetensors --out run/last.safetensors
+-o run/last.safetensors is read, too (--in)|run run --in run/last.safetensors --out run/last.safetensors
 -o m.tfg is read, too: write|dump m.tfg -o m.tfg
 --json-summary pairs.tsv is read, too (--data)|train m.tfg --data pairs.tsv --vocab words:auto --out x --json-summary pairs.tsv
 --trace u.txt is read, too (--valid)|train m.tfg --data pairs.tsv --vocab words:auto --out x --valid a=u.txt,t.txt --trace u.txt

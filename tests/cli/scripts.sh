@@ -107,10 +107,56 @@ grep -q "^setup: installed: ninja-build$" said || fail "scripts/setup: $(cat sai
 : >broken
 PATH=$work/bin:$PATH scripts/setup >said 2>&1 && fail "scripts/setup: a failure is passed over"
 grep -q "no space left" said || fail "scripts/setup: $(cat said)"
+# Without a network: one message, whether the lists are there or not, and not the log.
+stand_in bin/apt-get <<'END'
+#!/bin/sh
+echo "Err:1 http://deb.debian.org/debian bookworm InRelease"
+echo "  Temporary failure resolving 'deb.debian.org'"
+[ "$1" = update ] && exit 0
+echo "E: Unable to fetch some archives, maybe run apt-get update or try with --fix-missing?"
+exit 100
+END
+for candidate in 1.2 '(none)'; do
+    printf '#!/bin/sh\necho "  Candidate: %s"\n' "$candidate" >bin/apt-cache
+    PATH=$work/bin:$PATH scripts/setup >said 2>said.err && fail "setup without a network"
+    [ "$(cat said.err)" = "setup: apt-get cannot reach deb.debian.org: without a network these packages cannot be installed: ninja-build" ] ||
+        fail "without a network: $(cat said.err)"
+done
 # Without apt-get: one message with what is missing.
 mkdir plain
 for tool in sh dirname mktemp rm cat; do ln -s "$(command -v $tool)" plain/$tool; done
 ln -s "$work/bin/dpkg-query" plain/dpkg-query
 PATH=$work/plain scripts/setup >said 2>&1 && fail "setup without apt-get"
 grep -q "no apt-get.*ninja-build" said && [ "$(wc -l <said)" = 1 ] || fail "without apt-get: $(cat said)"
+
+# ---- scripts/demo ----
+"$root/scripts/demo" --help >said 2>said.err || fail "scripts/demo --help ends with $?"
+grep -q -- "--fresh: train anew" said && [ ! -s said.err ] || fail "scripts/demo --help: $(cat said said.err)"
+status=0
+"$root/scripts/demo" --nonsense >said 2>said.err || status=$?
+[ $status = 2 ] && [ ! -s said ] && grep -q -- "--fresh" said.err || fail "scripts/demo --nonsense: $status, $(cat said said.err)"
+
+# ---- the commit that is built, in a checkout and in a tarball ----
+mkdir -p tree/cmake
+cp "$root/cmake/commit.cmake" "$root/cmake/commit.txt" tree/cmake
+cp "$root/.gitattributes" tree
+commit() { # FOLDER: what its build would say
+    cmake -DSOURCE="$work/$1" -DOUT="$work/commit.c" -P "$work/$1/cmake/commit.cmake"
+    sed -n 's/^const char tfc_commit\[\] = "\(.*\)";$/\1/p' commit.c
+}
+[ "$(commit tree)" = unknown ] || fail "the commit without git: $(commit tree)"
+if command -v git >/dev/null; then
+    git -C tree init -q
+    git -C tree add .
+    git -C tree -c user.name=t -c user.email=t@localhost commit -qm one
+    head=$(git -C tree rev-parse HEAD | cut -c 1-12)
+    [ "$(commit tree)" = "$head" ] || fail "the commit is $head, not $(commit tree)"
+    git -C tree archive --prefix=taken/ HEAD | tar -x
+    [ "$(commit taken)" = "$head" ] || fail "the commit of a tarball is $head, not $(commit taken)"
+    echo "# changed" >>tree/cmake/commit.cmake
+    [ "$(commit tree)" = "$head and changes" ] || fail "changed since $head: $(commit tree)"
+    touch -d "1 hour ago" commit.c
+    commit tree >/dev/null
+    [ -z "$(find commit.c -mmin -10)" ] || fail "the same commit is written again"
+fi
 echo "all is well"

@@ -103,5 +103,5 @@ refuses 1 'stands twice' "$tfc" translate whole --input - --input -
 # One value, one option.
 refuses 2 '--beam is given twice' "$tfc" translate whole --beam 2 --input one.src --beam 3
 refuses 2 '-o is given twice' "$tfc" prepare --data one.tsv --vocab words:auto -o a -o b
-refuses 2 '--out is given twice' "$tfc" train model.tfg --data one.tsv --vocab words:auto --out a --out=b
+refuses 2 '-o is given twice' "$tfc" train model.tfg --data one.tsv --vocab words:auto --out a --out=b
 "$tfc" prepare --help | grep -q 'may be given again' || fail "help does not tell which options may be given again"

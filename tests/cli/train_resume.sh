@@ -98,7 +98,7 @@ refuses 1 "rate: it was cosine(.*steps = 4) and is now cosine(.*steps = 8)" "$tf
 
 # Folders that are no runs, and runs that are not asked for.
 refuses 2 "is the folder of a run" "$tfc" train parts
-refuses 2 "--resume continues parts, and --out names another run, whole" "$tfc" train parts --resume --out whole
+refuses 2 "--resume continues parts, and -o names another run, whole" "$tfc" train parts --resume --out whole
 refuses 2 "nothing to resume" "$tfc" train --resume --out nowhere
 refuses 2 "nothing to resume" "$tfc" train model.tfg --vocab words:auto --resume --out nowhere
 refuses 2 "expected MODEL.tfg" "$tfc" train --out new
