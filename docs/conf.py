@@ -7,6 +7,9 @@ include_patterns = ["index.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"
 myst_heading_anchors = 4
 highlight_language = "none"
 html_theme = "sphinx_rtd_theme"
+html_theme_options = {"navigation_depth": 3}
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_show_copyright = False
 html_copy_source = False
 
