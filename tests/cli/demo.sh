@@ -23,6 +23,26 @@ awk -F '\t' 'length($1) < 7 && NR % 7 == 0 && ++n <= 11 || $1 == "hello"' all.ts
 [ "$(echo hello | "$tfc" translate run)" = "hh ax l ow" ] || fail "hello: $(echo hello | "$tfc" translate run)"
 cut -f1 few.tsv | "$tfc" translate run 2>err | paste - few.tsv | awk -F '\t' '$1 != $3 { print }' >wrong
 [ "$(wc -l <wrong)" -le 1 ] || fail "words that it has learned: $(cat wrong)"
+
+# README's pictures, by the script and by the commands that README has above them.
+mv run run-pronounce
+TFC=$tfc "$root/scripts/pictures" run-pronounce drawn 2>err || fail "scripts/pictures: $(cat err)"
+for picture in loss.svg cross.svg; do
+    grep -q '^</svg>' "drawn/$picture" || fail "no $picture: $(cat err)"
+done
+if command -v chromium >/dev/null; then
+    [ "$(wc -c <drawn/compiler.png)" -gt 20000 ] || fail "the compiler's page is empty: $(cat err)"
+fi
+mkdir -p build/demo/pronounce
+echo tokenizer >build/demo/pronounce/new.words
+grep -oE 'tfc (report|attend|dump) run-pronounce [^`]*' "$root/README.md" >commands
+[ "$(wc -l <commands)" = 3 ] || fail "README's pictures: $(cat commands)"
+while read -r command; do
+    PATH=$(dirname "$tfc"):$PATH sh -c "$command" 2>err || fail "$command: $(cat err)"
+done <commands
+cmp loss.svg drawn/loss.svg && cmp cross.svg drawn/cross.svg || fail "README's commands draw other pictures than scripts/pictures"
+grep -q 'pronounce' page.html || fail "no page"
+mv run-pronounce run
 command -v python3 >/dev/null || exit 0
 "$tfc" compile run -o libpronounce.so 2>err || fail "$(cat err)"
 [ "$(PYTHONPATH=. python3 "$root/examples/translate_text.py" hello)" = "hh ax l ow" ] || fail "examples/translate_text.py"

@@ -29,6 +29,16 @@ tokens() { sed -n '/"tokens"/,/]/p' "$1/run.json" | grep -o '"[a-z-]*=[^"]*"' | 
 [ "$(tokens gpt2)" = "begin=</s> end=</s> text-begin=none text-end=none newline=none stop=</s> " ] || fail "GPT-2's rule: $(tokens gpt2)"
 [ "$(tokens llama)" = "begin=<s> end=</s> text-begin=<s> text-end=none newline=none stop=</s> stop=t2 " ] || fail "LLaMA's rule: $(tokens llama)"
 
+# README's three lines, of a published language model, which has no token for the words of the prompt but t2.
+sed -n '/^## A published model/,/^## /p' "$root/README.md" | sed -n '/^```$/,/^```$/p' | grep '^tfc ' >lines.txt
+[ "$(wc -l <lines.txt)" = 3 ] || fail "README's lines: $(cat lines.txt)"
+cp -r published/llama SmolLM2-135M
+while read -r line; do
+    PATH=$(dirname "$tfc"):$PATH sh -c "$line" >out.txt 2>err.txt || fail "$line: $(cat err.txt)"
+    [ "${line#tfc generate}" = "$line" ] || grep -q '^t2 t2 t2 t2 t' out.txt || fail "$line prints: $(cat out.txt)"
+done <lines.txt
+[ -s libsmol.so ] && [ -s SmolLM2_135M.py ] || fail "no library: $(ls)"
+
 # Each line: model, prompt, what comes, -log p a token of the prompt, what ends it.
 count() { echo "$1" | wc -w; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 1e-4 && b - a < 1e-4) }'; }
