@@ -224,15 +224,16 @@ static const Option options[] = {
      "target text, with as many lines as the source"},
     {"data", "FILE", FIELD(TrainCommand, o.texts.data), 0, NULL,
      "pairs " PAIRS_HELP "; "
-     "of a model that reads columns a table"},
+     "for a model that reads columns, a table"},
     {"languages", "A,B", FIELD(TrainCommand, o.languages), 0, NULL,
      "languages of sources and targets in translation memories, such as en,de"},
     OPTION_COLUMN(TrainCommand, o.columns),
     {"mix", "FILE:WEIGHT", FIELD(TrainCommand, o.mix), 0, NULL,
-     "mix in more pairs or records, as for --data, or more lines of --text --lines, or with "
-     "--prepared the folder of other prepared data: in each epoch WEIGHT times as many rows as the "
-     "training data has, each time the next ones"},
-    {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL, "text of a model with one input"},
+     "in each epoch, add WEIGHT times as many rows of this file as the training data has, each time "
+     "the next ones: pairs or records as for --data, lines for --text --lines, or for --prepared the "
+     "folder of other prepared data"},
+    {"text", "FILE", FIELD(TrainCommand, o.texts.text), 0, NULL,
+     "text for a model with one input, such as a language model"},
     {"lines", NULL, FIELD(TrainCommand, o.lines), 0, NULL,
      "take each line of --text as a text of its own; otherwise the text is one stream"},
     {"prepared", "FOLDER", FIELD(TrainCommand, o.prepared), 0, NULL,
@@ -254,9 +255,9 @@ static const Option options[] = {
     measure ": " help "\n"
 #include "runtime/train/figures.def"
 #undef FIGURE
-     "(bleu; errors if the median target has under four words; loss without translations). "
-     "NAME:MEASURE or NAME: measured on this --valid; mean: on all (on the text without a name, "
-     "else mean)"},
+     "NAME:MEASURE or NAME measures the text of --valid NAME=FILE, mean takes the mean of all texts "
+     "(bleu; errors if the median target has under four words; loss without translations; of the "
+     "text without a name, else the mean)"},
     {"no-bleu", NULL, FIELD(TrainCommand, o.no_bleu), 0, NULL,
      "validate by the loss alone: no translations, no continuations"},
     {"vocab", "V", FIELD(TrainCommand, o.vocab.spec), 0, NULL,
@@ -277,7 +278,7 @@ static const Option options[] = {
     {"only", "PATTERN", FIELD(TrainCommand, o.only), 0, NULL,
      "the only params that train, such as '**.lora_*'"},
     {"output", "RUN", CALL(TrainCommand, o.out), 0, NULL,
-     "folder for model, vocabulary, checkpoints, log.jsonl"},
+     "folder of the run: model, vocabulary, checkpoints, log.jsonl"},
     {"resume", NULL, CALL(TrainCommand, o.resume), 0, NULL,
      "continue from RUN/last.safetensors, bit for bit, with the options that the run began with"},
     {"allow-change", NULL, CALL(TrainCommand, o.allow_change), 0, NULL,
@@ -320,10 +321,12 @@ const Command command_train = {
     .trains = true,
     .joins_ranks = true,
     .text =
-        "Trains a model on text. Options override the model's train { } block. SIGINT, SIGTERM "
-        "and SIGHUP finish the step, save, and exit with 3. tfc train RUN --resume continues a "
-        "run; a changed model, text or setting is then an error without --allow-change. tfc train "
-        "RUN -o NEW begins a new run from the params of RUN.",
+        "Trains a model on pairs of texts (--source and --target), on a text (--text) or on a table "
+        "(--data), and writes a run: the folder of -o. Options override the model's train block. "
+        "SIGINT, SIGTERM and SIGHUP finish the step, save, and exit with 3.\n"
+        "tfc train RUN --resume continues a run; it is an error if model, text or settings have "
+        "changed, unless --allow-change is given. tfc train RUN -o NEW begins a new run from the "
+        "params of RUN.",
     COMMAND_OPTIONS(TrainCommand, options),
     .run = run_train,
 };

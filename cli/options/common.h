@@ -54,11 +54,11 @@ typedef struct Common {
 /* For commands that train; for those that do not. */
 #define OPTION_TRAIN_PRODUCTS(record)                                                              \
     {"dtype", "f32|bf16", FIELD(record, common.dtype), 0, "f32",                                   \
-     "type of the products; params stay f32"}
+     "type of the matrix products; params stay f32"}
 
 #define OPTION_PRODUCTS(record)                                                                    \
     {"dtype", "f32|bf16|" QUANT_WORDS, FIELD(record, common.dtype), 0, NULL,                       \
-     "type of the products by weights: int8, int4, q8_0 and q4_1 round rows and weights to "       \
+     "type of the matrix products: int8, int4, q8_0 and q4_1 round rows and weights to "           \
      "integers (f32; of a quantized run its own)"}
 
 #define OPTION_CHECKPOINT(record)                                                                  \
@@ -132,10 +132,9 @@ typedef struct Common {
     "a table (by its ending:" TABLE_ENDINGS_TEXT ", also "                                         \
     "with .gz, .xz or .zst behind it; or .safetensors)"
 #define PAIRS_TABLE_HELP                                                                           \
-    "in one file: in lines of source, tab, target; in a table, by its ending:"                     \
-    TABLE_ENDINGS_TEXT ", of which --column or a header "                                          \
-    "with source and target names two fields"
-#define PAIRS_HELP PAIRS_TABLE_HELP "; or in a translation memory, FILE.tmx"
+    "in one file: lines of source, tab, target; or a table (by its ending:" TABLE_ENDINGS_TEXT ") " \
+    "with two fields that a header calls source and target, or that --column names"
+#define PAIRS_HELP PAIRS_TABLE_HELP "; or a translation memory, FILE.tmx"
 
 #define OPTION_COLUMN(record, member)                                                              \
     {"column", "INPUT=FIELD", FIELD(record, member), 0, NULL,                                      \
@@ -151,12 +150,13 @@ typedef struct Common {
      "pass over lines that cannot be read or are too long: warn, and answer by an empty line"}
 
 #define OPTION_SET(record)                                                                         \
-    {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL, "override a const of the model"}
+    {"set", "NAME=VALUE", FIELD(record, common.settings), 0, NULL,                                 \
+     "set a const of the model, such as layers=3"}
 
 #define OPTION_ALLOW_OUTSIDE(record)                                                               \
     {"allow-outside", NULL, CALL(record, common.allow_outside), 0, NULL,                           \
-     "read files that a run, a published folder or an index of shards names also if they lie "     \
-     "outside its folder, or are links that lead there; without it they are refused"}
+     "also read files that a run, a published folder or an index of shards names outside its "     \
+     "own folder, or by links that lead out of it; otherwise they are refused"}
 /* clang-format on */
 
 /* The run or model at `path`, opened as these options say. */

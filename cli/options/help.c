@@ -140,4 +140,6 @@ void options_print_help(const Command *command)
     options_in_groups(command, print_title, print_option);
     putchar('\n');
     help_print_row(stdout, "-h, --help", HELP_COLUMN, "print this text");
+    putchar('\n');
+    print_wrapped(stdout, "Values in parentheses hold where the option is not given.", 0, 0);
 }
