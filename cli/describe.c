@@ -102,9 +102,9 @@ static void head_man(void)
 
 static void title_man(const char *title)
 {
-    printf(".PP\n");
+    printf(".PP\n\\fB");
     print_roff(title);
-    printf(":\n");
+    printf("\\fR\n");
 }
 
 static void option_man(const Option *option)
@@ -144,7 +144,9 @@ static void tail_man(void)
         ".SH ENVIRONMENT\n.TP\n.B TFC_LIBRARY\nThe folder of the standard blocks that\n"
         ".B use\nreads, in place of the one beside the program.\n"
         ".TP\n.B TFC_CACHE\nThe folder that keeps compiled kernels, in place of the user's cache folder.\n"
-        ".TP\n.B TFC_PERF_MAP\nIf it is set, /tmp/perf-PID.map names the kernels for perf(1).\n",
+        ".TP\n.B TFC_PERF_MAP\nIf it is set, /tmp/perf-PID.map names the kernels for perf(1).\n"
+        ".TP\n.B NO_COLOR\nIf it is set and not empty, messages have no colours.\n"
+        ".TP\n.B COLUMNS\nHow wide \\fB\\-\\-help\\fR is, in place of the terminal's width.\n",
         stdout);
 }
 
