@@ -106,7 +106,7 @@ done
 head -c 400000 /dev/zero | tr '\0' 'a' | fold -w 60 >long.txt
 for columns in 80 30; do
     TERMINAL_COLUMNS=$columns python3 "$root/tests/cli/terminal.py" "$tfc" train "$root/models/gpt.tfg" --text long.txt \
-        --vocab chars:auto -o "lm$columns" --steps 100000 --minutes 0.02 --threads 1 --batch-tokens 256 --report-every 100000 \
+        --vocab chars:auto -o "lm$columns" --steps 100000 --minutes 0.012 --threads 1 --batch-tokens 256 --report-every 100000 \
         --set layers=1 --set d_model=16 --set heads=2 --set context=32 >seen.txt || fail "$(cat seen.txt)"
     # what is drawn over; the last report stays, and is a line of its own
     python3 -c 'import re, sys
