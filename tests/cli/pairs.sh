@@ -7,4 +7,4 @@ set -eu
 command -v python3 >/dev/null || { echo "skipped: there is no python3"; exit 77; }
 enter_work
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 TFC_CACHE="$work/cache"
-python3 "$root/tests/cli/pairs.py" "$tfc" "$root/tests/fixtures"
+python3 "$root/tests/cli/pairs.py" "$tfc" "$root/tests/fixtures" ${short:+short}
