@@ -210,15 +210,15 @@ static const StMap *map_external(OnnxReader *r, const char *tensor, const char *
     if (!file.path)
         return NULL;
     Diagnostics unseen;
-    diag_init(&unseen, r->list.arena);
+    diag_init(&unseen, r->list.diags->arena);
     file.map = file_map_within(&unseen, (FileReach){.folder = r->folder}, file.path, &file.bytes);
     if (!file.map) {
         tensor_list_refuse(
             &r->list, tensor,
-            arena_printf(r->list.arena,
+            arena_printf(r->list.diags->arena,
                          "its data is in %s, which is missing, is no regular file, or "
                          "leads out of the folder",
-                         text_visible_name(r->list.arena, file.path)));
+                         text_visible_name(r->list.diags->arena, file.path)));
         return NULL;
     }
     const size_t before = r->maps.count;
@@ -259,10 +259,10 @@ static bool take_external(OnnxReader *r, OnnxTensor *t)
         !strcmp(file, ".") || !strcmp(file, ".."))
         return tensor_list_refuse(
             list, name,
-            arena_printf(list->arena,
+            arena_printf(list->diags->arena,
                          "its data is in the file '%s': expected the name of one that lies beside "
                          "the model; save the model again, with its data in this folder",
-                         text_visible_name(list->arena, file)));
+                         text_visible_name(list->diags->arena, file)));
     if (!read_count(t->external.offset, 0, &offset) ||
         !read_count(t->external.length, UINT64_MAX, &length))
         return tensor_list_refuse(list, name,
@@ -280,7 +280,7 @@ static bool take_external(OnnxReader *r, OnnxTensor *t)
                 list->arena,
                 "its data are %llu bytes from byte %llu on of %s, which has %llu" FETCH_AGAIN,
                 (unsigned long long)length, (unsigned long long)offset,
-                text_visible_name(list->arena, map->path), (unsigned long long)map->bytes));
+                text_visible_name(list->diags->arena, map->path), (unsigned long long)map->bytes));
     t->data = (const char *)map->map + offset;
     t->bytes = length;
     t->field = TENSOR_raw_data;
