@@ -19,7 +19,6 @@ bool option_is_choice(const Option *option) { return option->value && strchr(opt
 
 static bool is_size(const Option *option) { return !strcmp(option->value, "SIZE"); }
 
-
 const char *option_remark(const Option *option)
 {
     double value;

@@ -108,9 +108,10 @@ bool import_labels_read(Job *job, const Source *config, const JsonValue *all, Te
     enum { UNSAID = 2, MOST = 1 << 20 };
     const JsonValue *json = json_member(all, key);
     if (json && json->kind == JV_OBJECT && json->n == 1)
-        return refuse_id2label(job, config,
-                      "it has one label, so that all words would have the same: labels of words "
-                      "are two or more");
+        return refuse_id2label(
+            job, config,
+            "it has one label, so that all words would have the same: labels of words "
+            "are two or more");
     if (json && json->kind == JV_OBJECT && json->n) {
         if (!read_named(job, config, json, labels))
             return false;

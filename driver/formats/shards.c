@@ -180,8 +180,8 @@ static bool add_modules(Shards *shards, Diagnostics *diags, Arena *arena, bool o
                  ? add_file(shards, diags, arena, within, path,
                             arena_printf(arena, "%s/", module->path))
                  : refuse_shards(diags, arena, own,
-                          "the module has no model.safetensors and no "
-                          "pytorch_model.bin");
+                                 "the module has no model.safetensors and no "
+                                 "pytorch_model.bin");
     }
     return ok;
 }
