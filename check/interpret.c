@@ -15,7 +15,7 @@ static OracleDim *dims_of(Interpreted *in, Variant *v)
     return dims;
 }
 
-static const OracleTensor *find(const OracleTensors *list, const char *name)
+static const OracleTensor *find_oracle_tensor(const OracleTensors *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++)
         if (!strcmp(list->data[i].name, name))
@@ -23,7 +23,7 @@ static const OracleTensor *find(const OracleTensors *list, const char *name)
     return NULL;
 }
 
-static void add(Interpreted *in, const Op *op, int64_t count, double *data)
+static void add_interpreted(Interpreted *in, const Op *op, int64_t count, double *data)
 {
     OracleTensor tensor = {.name = op_string(op, ATTR_name),
                            .type = op->results[0].type,
@@ -47,7 +47,7 @@ static void add_input(Interpreted *in, Variant *v, const Op *op)
         padded[i] = type->dtype == DT_F32 ? (double)(float)x : x;
     }
     oracle_pack(in->function->module, type, in->dims, padded, from->dims, data);
-    add(in, op, count, data);
+    add_interpreted(in, op, count, data);
 }
 
 static void add_param(Interpreted *in, Variant *v, const Op *op)
@@ -58,7 +58,7 @@ static void add_param(Interpreted *in, Variant *v, const Op *op)
     double *data = ARENA_ARRAY(in->arena, double, from->count + 1);
     for (int64_t i = 0; i < from->count; i++)
         data[i] = element_value(from->type, from->data, i);
-    add(in, op, from->count, data);
+    add_interpreted(in, op, from->count, data);
 }
 
 void interpreted_open(Check *check, Variant *v, const Function *function, Interpreted *in)
@@ -95,5 +95,5 @@ bool interpreted_run(Interpreted *in)
 
 const OracleTensor *interpreted_output(const Interpreted *in, const char *name)
 {
-    return find(&in->run.outputs, name);
+    return find_oracle_tensor(&in->run.outputs, name);
 }

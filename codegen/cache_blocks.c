@@ -155,7 +155,7 @@ static bool is_known(const Cache *cache, const ProgramKey *key, const struct sta
 
 /* ---- blocks ---- */
 
-static bool fits(int file, const char *map, const ProgramKey *key, int64_t bytes)
+static bool fits_map(int file, const char *map, const ProgramKey *key, int64_t bytes)
 {
     const BlockHeader *header = (const void *)map;
     const SampledBytes block = {.file = file};
@@ -191,7 +191,7 @@ void *cache_map(Cache *cache, const ProgramKey *key, int64_t bytes)
         info.st_size == bytes + PAGE)
         map = mmap(NULL, (size_t)bytes + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (map != MAP_FAILED &&
-        !(fits(file, map, key, bytes) &&
+        !(fits_map(file, map, key, bytes) &&
           (is_known(cache, key, &info) || is_whole(cache, key, file, map, bytes)))) {
         munmap(map, (size_t)bytes + PAGE);
         map = MAP_FAILED;

@@ -459,7 +459,7 @@ static void tell_perf(const Link *link)
     fclose(map);
 }
 
-static const void *find(Link *link, const char *name)
+static const void *find_linked(Link *link, const char *name)
 {
     const ElfSymbol *symbol = map_get(&link->defined, name);
     if (symbol && symbol->section->part != PART_NONE)
@@ -489,7 +489,7 @@ const void *link_objects(const ObjectFile *files, int n, LinkOutside *outside, c
     if (read_inputs(&link, files) && each_place(&link, prepare) && map_parts(&link)) {
         copy_sections(&link);
         if (write_slots(&link) && each_place(&link, write_place) && protect(&link))
-            found = find(&link, symbol);
+            found = find_linked(&link, symbol);
     }
     if (found && getenv(LINK_PERF_MAP))
         tell_perf(&link);

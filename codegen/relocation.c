@@ -26,7 +26,7 @@ static bool put64(unsigned char *at, uint64_t word)
 }
 
 /* Whether a signed number of so many bits can be this distance. */
-static bool fits(uint64_t distance, int bits)
+static bool fits_bits(uint64_t distance, int bits)
 {
     uint64_t half = UINT64_C(1) << (bits - 1);
     return distance + half < 2 * half;
@@ -62,7 +62,7 @@ bool relocation_stub(unsigned char *at, uint64_t slot)
     static const unsigned char jump[] = {0xff, 0x25}; /* jmp *distance(%rip) */
     uint64_t distance = slot - ((uint64_t)(uintptr_t)at + 6);
     memcpy(at, jump, sizeof jump);
-    return fits(distance, 32) && put32(at + 2, distance);
+    return fits_bits(distance, 32) && put32(at + 2, distance);
 }
 
 #elif defined(__aarch64__)
@@ -96,10 +96,10 @@ static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t plac
 {
     uint64_t distance = to - place, pages = (to >> 12) - (place >> 12);
     if (form == BRANCH_26)
-        return !(distance & 3) && fits(distance, 28) &&
+        return !(distance & 3) && fits_bits(distance, 28) &&
                put32(at, (word & 0xfc000000) | (distance >> 2 & 0x03ffffff));
     if (form == PAGE_21)
-        return fits(pages, 21) &&
+        return fits_bits(pages, 21) &&
                put32(at, (word & 0x9f00001f) | (pages & 3) << 29 | (pages >> 2 & 0x7ffff) << 5);
     uint64_t low = to & 0xfff;
     int shift = form - LOW_12;
@@ -146,7 +146,7 @@ static bool apply_code(int form, unsigned char *at, uint32_t word, uint64_t plac
     if (form == LOWER_S)
         return put32(at, (word & 0x01fff07f) | low >> 5 << 25 | (low & 31) << 7);
     /* the lower part is signed */
-    return fits(distance + 0x800, 32) &&
+    return fits_bits(distance + 0x800, 32) &&
            put32(at, (word & 0xfff) | ((distance + 0x800) & 0xfffff000)) &&
            (form == UPPER_20 || apply_code(LOWER_I, at + 4, get32(at + 4), place, to));
 }
@@ -197,6 +197,6 @@ bool relocation_apply(const Relocation *relocation, unsigned char *at, uint64_t 
     if (relocation->form == DISTANCE_64)
         return put64(at, to - place);
     if (relocation->form == DISTANCE_32)
-        return fits(to - place, 32) && put32(at, to - place);
+        return fits_bits(to - place, 32) && put32(at, to - place);
     return apply_code(relocation->form, at, get32(at), place, to);
 }

@@ -86,7 +86,7 @@ static Val choose_known(Elab *e, const Node *call, bool first, Val a, Val b)
     return val_tensor(e, call, whole);
 }
 
-static Val choose(Elab *e, const Node *call, Val condition, Val a, Val b)
+static Val choose_value(Elab *e, const Node *call, Val condition, Val a, Val b)
 {
     Value *x, *y;
     if (condition.kind == VAL_BOOL || condition.kind == VAL_NUMBER)
@@ -110,13 +110,13 @@ static Val choose(Elab *e, const Node *call, Val condition, Val a, Val b)
 
 static Val run_select(Elab *e, const Node *call, Val *args)
 {
-    return choose(e, call, args[0], args[1], args[2]);
+    return choose_value(e, call, args[0], args[1], args[2]);
 }
 
 /* Scores where allowed, -inf elsewhere: softmax gives 0 there. */
 static Val run_mask(Elab *e, const Node *call, Val *args)
 {
-    return choose(e, call, args[1], args[0], val_number(-INFINITY, call->loc));
+    return choose_value(e, call, args[1], args[0], val_number(-INFINITY, call->loc));
 }
 
 static Val run_dropout(Elab *e, const Node *call, Val *args)

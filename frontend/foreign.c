@@ -7,7 +7,7 @@ typedef struct Foreign {
     const char *word, *ours;
 } Foreign;
 
-static const char *find(const Foreign *table, size_t n, const char *word)
+static const char *find_foreign(const Foreign *table, size_t n, const char *word)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(table[i].word, word))
@@ -45,7 +45,7 @@ const char *foreign_statement(const char *word)
         {"is",       "; `==` compares"},
         /* clang-format on */
     };
-    return find(table, sizeof table / sizeof *table, word);
+    return find_foreign(table, sizeof table / sizeof *table, word);
 }
 
 /* After an operator: x += 1, x++, d ** 2. */
@@ -142,7 +142,7 @@ const char *foreign_function(const char *name)
         {"depthwise_conv", convolved}, {"roll", moved}, {"len", long_}, {"length", long_},
         /* clang-format on */
     };
-    return find(functions, sizeof functions / sizeof *functions, name);
+    return find_foreign(functions, sizeof functions / sizeof *functions, name);
 }
 
 const char *foreign_setting(const char *word)
@@ -168,5 +168,5 @@ const char *foreign_setting(const char *word)
         {"warmup_steps",  warmup},
         /* clang-format on */
     };
-    return find(table, sizeof table / sizeof *table, word);
+    return find_foreign(table, sizeof table / sizeof *table, word);
 }

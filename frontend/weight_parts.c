@@ -205,7 +205,7 @@ static int64_t size_along(Cutter *c, const Node *node, int rank, int axis)
     return whole_argument(c, node, form, 3, &size) ? size : -1;
 }
 
-static bool cut(Cutter *c, const Node *node, const WeightPart *part);
+static bool cut_weight_part(Cutter *c, const Node *node, const WeightPart *part);
 
 /* The sizes of n parts along the axis, as `sizes` or the parts themselves say; -1: neither does.
  * NULL after a message. */
@@ -264,7 +264,7 @@ static bool cut_concat(Cutter *c, const Node *call, const WeightPart *part)
         child.axes[axis].begin += at;
         child.axes[axis].stretches = false;
         at += child.axes[axis].size;
-        if (!cut(c, list->data[i], &child))
+        if (!cut_weight_part(c, list->data[i], &child))
             return false;
     }
     return true;
@@ -319,7 +319,7 @@ static bool cut_scaled(Cutter *c, const Node *node, const WeightPart *part)
     }
     WeightPart child = *part;
     child.scale = divides ? part->scale / val.number : part->scale * val.number;
-    return cut(c, left ? node->a : node->b, &child);
+    return cut_weight_part(c, left ? node->a : node->b, &child);
 }
 
 /* x * y, both of tensors: x has the shape, y is stretched to it. The number by which both are
@@ -333,7 +333,7 @@ static bool cut_product(Cutter *c, const Node *node, const WeightPart *part)
         y.axes[i].stretches = true;
     const bool outside = c->in_product;
     c->in_product = true;
-    const bool ok = cut(c, node->a, &x) && cut(c, node->b, &y);
+    const bool ok = cut_weight_part(c, node->a, &x) && cut_weight_part(c, node->b, &y);
     c->in_product = outside;
     if (ok && part->is_optional)
         elab_error(
@@ -375,16 +375,16 @@ static bool cut_call(Cutter *c, const Node *call, Form form, const WeightPart *p
         return names && add_part(c, part, (const Node *const *)names->data, names->count);
     }
     if (form == FORM_OPTIONAL)
-        return make_optional(c, call, &child) && cut(c, x, &child);
+        return make_optional(c, call, &child) && cut_weight_part(c, x, &child);
     if (form == FORM_SLICE)
-        return sliced(c, call, &child) && cut(c, x, &child);
+        return sliced(c, call, &child) && cut_weight_part(c, x, &child);
     if (!read_order(c, call, form, part->rank, order))
         return false;
     child = permuted(part, order);
-    return cut(c, x, &child);
+    return cut_weight_part(c, x, &child);
 }
 
-static bool cut(Cutter *c, const Node *node, const WeightPart *part)
+static bool cut_weight_part(Cutter *c, const Node *node, const WeightPart *part)
 {
     Form form = form_of(node);
     if (node->kind == NODE_STRING || (node->kind == NODE_BINARY && node->op == TOKEN_PLUS))
@@ -416,7 +416,7 @@ bool weight_parts(Elab *e, const Node *from, const ParamInfo *param, const Stars
     WeightPart whole = {.rank = param->type.rank, .scale = 1};
     for (int i = 0; i < whole.rank; i++)
         whole.axes[i] = (WeightAxis){.ours = i, .size = param->type.dims[i].size};
-    bool ok = cut(&c, from, &whole);
+    bool ok = cut_weight_part(&c, from, &whole);
     map->parts = c.parts.data;
     map->n_parts = (int)c.parts.count;
     return ok;

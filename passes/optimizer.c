@@ -27,7 +27,10 @@ static Value *constant(Update *u, Value *like, double value)
 }
 
 static Value *mul(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_mul, x, y); }
-static Value *add(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_add, x, y); }
+static Value *add_update(Update *u, Value *x, Value *y)
+{
+    return build_binary(&u->b, OP_add, x, y);
+}
 static Value *sub(Update *u, Value *x, Value *y) { return build_binary(&u->b, OP_sub, x, y); }
 static Value *scale(Update *u, Value *x, double k) { return mul(u, x, constant(u, x, k)); }
 
@@ -89,7 +92,7 @@ static Value *sum_squares(Update *u, int n, Value *const *params, Value *const *
         if (squares)
             turn_to_all(u); /* it belongs to more than one */
         Value *wide = build_cast(&u->b, gradients[i], DT_F64), *square = mul(u, wide, wide);
-        squares = squares ? add(u, squares, square) : square;
+        squares = squares ? add_update(u, squares, square) : square;
         done[i] = true;
     }
     for (int a = 0; a < type->rank; a++)
@@ -109,7 +112,7 @@ static Value *global_norm(Update *u, int n, Value *const *params, Value *const *
         if (done[i])
             continue;
         Value *sum = sum_squares(u, n, params, gradients, i, done);
-        total = total ? add(u, total, sum) : sum;
+        total = total ? add_update(u, total, sum) : sum;
     }
     return total ? build_unary(&u->b, OP_sqrt, total) : NULL;
 }
@@ -191,7 +194,7 @@ static void update_sgd(Update *u, Value *param, Value *gradient, Value *rate)
     const char *const *kinds = optimizer_slots(u->spec);
     if (kinds[0]) {
         Value *m = build_new_param(&u->b, slot(u->b.function->module, kinds[0], param));
-        gradient = add(u, scale(u, m, u->spec->momentum), gradient);
+        gradient = add_update(u, scale(u, m, u->spec->momentum), gradient);
         assign(u, m, gradient);
     }
     assign(u, param, sub(u, param, mul(u, gradient, rate)));
@@ -204,14 +207,14 @@ static void update_adam(Update *u, Value *param, Value *gradient, Value *rate)
     const char *const *kinds = optimizer_slots(spec);
     Value *m = build_new_param(&u->b, slot(module, kinds[0], param));
     Value *v = build_new_param(&u->b, slot(module, kinds[1], param));
-    Value *new_m = add(u, scale(u, m, spec->beta1), scale(u, gradient, 1 - spec->beta1));
-    Value *new_v =
-        add(u, scale(u, v, spec->beta2), scale(u, mul(u, gradient, gradient), 1 - spec->beta2));
+    Value *new_m = add_update(u, scale(u, m, spec->beta1), scale(u, gradient, 1 - spec->beta1));
+    Value *new_v = add_update(u, scale(u, v, spec->beta2),
+                              scale(u, mul(u, gradient, gradient), 1 - spec->beta2));
     Value *root = mul(u, build_unary(&u->b, OP_sqrt, new_v),
                       build_cast(&u->b, u->correct_v, param->type.dtype));
     Value *step_size = build_cast(&u->b, mul(u, u->rate, u->correct_m), param->type.dtype);
     Value *change = build_binary(&u->b, OP_div, mul(u, new_m, step_size),
-                                 add(u, root, constant(u, root, spec->eps)));
+                                 add_update(u, root, constant(u, root, spec->eps)));
     Value *from = param;
     if (spec->kind == OPTIMIZER_ADAMW && spec->weight_decay > 0 &&
         module_param(module, op_string(param->op, ATTR_name))->decay)
@@ -226,7 +229,7 @@ static Value *prepare(Update *u, Value *param, Value *gradient)
     gradient = mul(u, gradient, build_cast(&u->b, u->factor, gradient->type.dtype));
     const ParamInfo *info = module_param(u->b.function->module, op_string(param->op, ATTR_name));
     if (u->spec->kind != OPTIMIZER_ADAMW && u->spec->weight_decay > 0 && info->decay)
-        gradient = add(u, gradient, scale(u, param, u->spec->weight_decay));
+        gradient = add_update(u, gradient, scale(u, param, u->spec->weight_decay));
     return gradient;
 }
 
@@ -236,7 +239,7 @@ static Value *clip_factor(Update *u, Value *norm)
     Value *one = constant(u, norm, 1);
     if (u->spec->clip_norm <= 0)
         return one;
-    Value *sum = add(u, norm, constant(u, norm, 1e-6));
+    Value *sum = add_update(u, norm, constant(u, norm, 1e-6));
     return build_binary(&u->b, OP_min,
                         build_binary(&u->b, OP_div, constant(u, norm, u->spec->clip_norm), sum),
                         one);

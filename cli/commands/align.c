@@ -53,7 +53,8 @@ static bool align_corpus(const Align *o, Attender *attender, const AlignBy *by,
     return ok;
 }
 
-static bool choose(Job *job, const Align *o, Attender *attender, const Corpus *corpus, AlignBy *by)
+static bool choose_attention(Job *job, const Align *o, Attender *attender, const Corpus *corpus,
+                             AlignBy *by)
 {
     *by = (AlignBy){.layer = o->layer, .head = o->head, .is_read = !strcmp(o->at, "read")};
     if (!align_check(attender, by))
@@ -128,7 +129,7 @@ static bool align(Job *job, const void *record, RunFolder *run)
     lexicon_init(&lexicon, job->arena);
     bool ok = corpus && attender_prepare(&attender, &run->inference, 1u << ATTENTION_CROSS) &&
               run_folder_load(job, run, o->common.checkpoint) &&
-              choose(job, o, &attender, corpus, &by);
+              choose_attention(job, o, &attender, corpus, &by);
     cli_flush(job);
     FileWriter *file = ok ? file_create(&job->diags, o->output ? o->output : "/dev/stdout") : NULL;
     ok = file && align_corpus(o, &attender, &by, corpus, text.source, text.target, &lexicon, file);

@@ -284,8 +284,8 @@ static bool end_measured(EvalMeasured *m, bool ok, Figures *figures)
 
 /* Counts all corpora, of which the first has come, then measures them. predictor: NULL without
  * predictions. */
-static bool measure(Job *job, const Eval *o, RunFolder *run, const Corpus *first, EvalText *text,
-                    Predictor *predictor, Figures *figures)
+static bool measure_text(Job *job, const Eval *o, RunFolder *run, const Corpus *first,
+                         EvalText *text, Predictor *predictor, Figures *figures)
 {
     EvalMeasured m = {.o = o, .run = run, .is_mean = predictor && run->n_with};
     bool ok = true;
@@ -361,7 +361,7 @@ static bool eval(Job *job, const void *record, RunFolder *run)
                         run_folder_load(job, run, o->common.checkpoint)
                   : evaluation_prepare(job, run, o->common.checkpoint)) &&
          thresholds_of_run(job, &predictor, run) &&
-         measure(job, o, run, first, &text, predicting ? &predictor : NULL, &figures);
+         measure_text(job, o, run, first, &text, predicting ? &predictor : NULL, &figures);
     ok = eval_text_close(&text, ok) &&
          (!o->confusions || write_confusions(job, o->confusions, &figures.judged));
     if (ok)

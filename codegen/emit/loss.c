@@ -32,7 +32,7 @@ typedef struct Ctc {
 
 static unsigned element_align(const Ctc *c) { return c->type == lo_f64 ? 8 : 4; }
 
-static LoValue add(Ctc *c, LoValue a, int64_t b)
+static LoValue add_ctc_offset(Ctc *c, LoValue a, int64_t b)
 {
     return lo_iadd(&c->e->lo, a, lo_i64_of(&c->e->lo, b));
 }
@@ -86,7 +86,7 @@ static LoValue class_of(Ctc *c, LoValue state)
 static LoValue may_skip(Ctc *c, LoValue state)
 {
     Lo *lo = &c->e->lo;
-    LoValue before = add(c, state, -2);
+    LoValue before = add_ctc_offset(c, state, -2);
     LoValue inside = lo_ge(lo, before, lo_i64_of(lo, 0));
     LoValue safe = lo_select(lo, inside, before, lo_i64_of(lo, 0));
     LoValue differs = lo_ne(lo, class_of(c, state), class_of(c, safe));
@@ -150,18 +150,19 @@ static LoValue forward(Ctc *c, LoValue a, LoValue stride)
     LoValue from = lo_imul(lo, frames.index, stride);
     LoValue old = lo_at(lo, c->type, a, from), new = lo_at(lo, c->type, old, stride);
     LoLoop states = lo_for_open(lo, lo_i64_of(lo, 0), c->states, 1, "states");
-    LoValue s = lo_isub(lo, add(c, c->states, -1), states.index);
+    LoValue s = lo_isub(lo, add_ctc_offset(c, c->states, -1), states.index);
     LoValue skip = may_skip(c, s);
-    LoValue sum = log_sum(c, element_load(c, old, add(c, s, 2)), element_load(c, old, add(c, s, 1)),
+    LoValue sum = log_sum(c, element_load(c, old, add_ctc_offset(c, s, 2)),
+                          element_load(c, old, add_ctc_offset(c, s, 1)),
                           only_if(c, skip, element_load(c, old, s)));
-    element_store(c, lo_add(lo, sum, log_prob(c, frames.index, s)), new, add(c, s, 2));
+    element_store(c, lo_add(lo, sum, log_prob(c, frames.index, s)), new, add_ctc_offset(c, s, 2));
     lo_for_close(lo, &states);
     for (int i = 0; i < 2; i++)
         element_store(c, lo_real(lo, c->type, -INFINITY), new, lo_i64_of(lo, i));
     lo_for_close(lo, &frames);
     LoValue end = lo_at(lo, c->type, a, lo_imul(lo, c->frames, stride));
-    return log_sum(c, element_load(c, end, add(c, c->states, 1)), element_load(c, end, c->states),
-                   lo_real(lo, c->type, -INFINITY));
+    return log_sum(c, element_load(c, end, add_ctc_offset(c, c->states, 1)),
+                   element_load(c, end, c->states), lo_real(lo, c->type, -INFINITY));
 }
 
 static Ctc open_ctc(Emit *e)
@@ -174,8 +175,8 @@ static Ctc open_ctc(Emit *e)
     c.sentence = e->space.at[0];
     c.frames = count_of(&c, 0);
     c.labels = count_of(&c, 1);
-    c.states = add(&c, lo_shl(lo, c.labels, lo_i64_of(lo, 1)), 1);
-    c.width = add(&c, c.states, 2);
+    c.states = add_ctc_offset(&c, lo_shl(lo, c.labels, lo_i64_of(lo, 1)), 1);
+    c.width = add_ctc_offset(&c, c.states, 2);
     return c;
 }
 
@@ -224,13 +225,13 @@ static void backward_state(Ctc *c, LoValue a, LoValue g, LoValue t, LoValue s, L
 {
     Emit *e = c->e;
     Lo *lo = &e->lo;
-    LoValue two = add(c, s, 2), inside = lo_lt(lo, two, c->states);
+    LoValue two = add_ctc_offset(c, s, 2), inside = lo_lt(lo, two, c->states);
     LoValue safe = lo_select(lo, inside, two, lo_i64_of(lo, 0));
     LoValue skip = lo_and(lo, may_skip(c, safe), inside);
-    LoValue b = log_sum(c, element_load(c, g, s), element_load(c, g, add(c, s, 1)),
+    LoValue b = log_sum(c, element_load(c, g, s), element_load(c, g, add_ctc_offset(c, s, 1)),
                         only_if(c, skip, element_load(c, g, two)));
-    LoValue row = lo_imul(lo, add(c, t, 1), c->width);
-    LoValue at = lo_iadd(lo, row, add(c, s, 2));
+    LoValue row = lo_imul(lo, add_ctc_offset(c, t, 1), c->width);
+    LoValue at = lo_iadd(lo, row, add_ctc_offset(c, s, 2));
     LoValue share = lo_sub(lo, lo_add(lo, element_load(c, a, at), b), total);
     Place place = frame_place(c, t, class_of(c, s));
     LoValue term = lo_mul(lo, scale, exp_of(c, share));
@@ -248,11 +249,11 @@ void kernel_ctc_grad(Emit *e)
     LoValue total = forward(&c, a, c.width);
     LoValue possible = lo_gt(lo, total, lo_real(lo, type, -INFINITY));
     LoIf some = lo_if_open(lo, possible);
-    clear(&c, g, c.width, add(&c, c.states, -1));
+    clear(&c, g, c.width, add_ctc_offset(&c, c.states, -1));
     Place place = sentence_place(&c);
     LoValue scale = emit_load_at(e, 2, &place);
     LoLoop frames = lo_for_open(lo, lo_i64_of(lo, 0), c.frames, 1, "frames");
-    LoValue t = lo_isub(lo, add(&c, c.frames, -1), frames.index);
+    LoValue t = lo_isub(lo, add_ctc_offset(&c, c.frames, -1), frames.index);
     LoLoop states = lo_for_open(lo, lo_i64_of(lo, 0), c.states, 1, "states");
     backward_state(&c, a, g, t, states.index, total, scale);
     lo_for_close(lo, &states);

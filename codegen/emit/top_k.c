@@ -75,7 +75,7 @@ static LoValue next_place(TopK *t, LoValue value, LoValue last, LoValue last_ind
 }
 
 /* Where no element is left, the place is INT32_MAX, behind which there is none either. */
-static void choose(TopK *t, LoValue at)
+static void choose_top_k(TopK *t, LoValue at)
 {
     Emit *e = t->e;
     Lo *lo = &e->lo;
@@ -111,7 +111,7 @@ void kernel_top_k(Emit *e)
     lo_store(lo, t.greatest, t.value, value_align(&t));
     lo_store(lo, lo_int(lo, lo_i32, -1), t.index, 4);
     LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), coord_value(e, &k, lo_i64), 1, "chosen");
-    choose(&t, loop.index);
+    choose_top_k(&t, loop.index);
     lo_for_close(lo, &loop);
     rows_close(e, &rows);
 }

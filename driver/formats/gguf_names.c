@@ -214,7 +214,7 @@ const char *gguf_architectures(Arena *arena, bool published)
 }
 
 /* Whether a name is the pattern with a number for its "*". */
-static bool fits(const char *pattern, const char *name, int64_t *block)
+static bool fits_gguf_name(const char *pattern, const char *name, int64_t *block)
 {
     enum { LONGEST = 9 }; /* digits */
     const char *star = strchr(pattern, '*');
@@ -238,7 +238,7 @@ const GgufName *gguf_name(const GgufArchitecture *architecture, const char *name
     if (!strncmp(name, front, strlen(front)))
         name += strlen(front);
     for (const GgufName *row = architecture->names; row->theirs; row++)
-        if (fits(published ? row->published : row->theirs, name, block))
+        if (fits_gguf_name(published ? row->published : row->theirs, name, block))
             return row;
     return NULL;
 }

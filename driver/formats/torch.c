@@ -34,7 +34,7 @@ static const Pickled *read_pickle(TorchReader *r, const void *bytes, uint64_t si
 
 /* Whether elements lie one behind the other; `reach`: elements up to the last one, 0 of none.
  * False: that is more than can be counted. */
-static bool measure(const TorchTensor *from, bool *is_dense, uint64_t *reach)
+static bool measure_torch_tensor(const TorchTensor *from, bool *is_dense, uint64_t *reach)
 {
     uint64_t stride = 1, last = 0;
     bool none = false;
@@ -84,8 +84,8 @@ static bool add_tensor(TorchReader *r, const char *name, const TorchTensor *from
     if (!data)
         return tensor_list_refuse(&r->list, name,
                                   "its storage is not in the file, or cut off" FETCH_AGAIN);
-    if (!st_count(&tensor) || !measure(from, &is_dense, &reach) || reach > bytes / size ||
-        __builtin_mul_overflow((uint64_t)tensor.count, size, &tensor.bytes))
+    if (!st_count(&tensor) || !measure_torch_tensor(from, &is_dense, &reach) ||
+        reach > bytes / size || __builtin_mul_overflow((uint64_t)tensor.count, size, &tensor.bytes))
         return tensor_list_refuse(&r->list, name, "it reaches beyond its storage");
     tensor.data = reach ? data + (uint64_t)from->first * size : data;
     if (!is_dense && reach) {

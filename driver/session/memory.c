@@ -75,7 +75,7 @@ typedef struct Try {
     int64_t beside;       /* slab of that */
 } Try;
 
-static bool measure(const Fitting *f, Try *try)
+static bool measure_try(const Fitting *f, Try *try)
 {
     const MemoryLimit *limit = f->limit;
     Arena *arena = arena_new();
@@ -99,14 +99,14 @@ static Try try_budget(const Fitting *f, int64_t bytes)
     PipelineOptions options = {.passes = "recompute", .budget = &budget, .report = f->report};
     const char *name = arena_printf(f->job->arena, "%s within %" PRId64, f->function->name, bytes);
     Try try = {.function = clone_function(f->function, name)};
-    if (!pipeline_run(try.function, &options, &f->job->diags) || !measure(f, &try))
+    if (!pipeline_run(try.function, &options, &f->job->diags) || !measure_try(f, &try))
         try.function = NULL;
     return try;
 }
 
 static int64_t total(const Try *try) { return try->params + try->slab + try->beside; }
 
-static bool fits(const Fitting *f, const Try *try) { return total(try) <= f->limit->bytes; }
+static bool fits_memory(const Fitting *f, const Try *try) { return total(try) <= f->limit->bytes; }
 
 /* Rounded up, as the option takes it. */
 static const char *size_text(Arena *arena, int64_t bytes)
@@ -133,11 +133,11 @@ bool memory_fit(Job *job, const MemoryLimit *limit, Report *report, Function *fu
     Try whole = {.function = function}, least;
     if (!limit->bytes)
         return true;
-    if (!measure(&f, &whole))
+    if (!measure_try(&f, &whole))
         return false;
     size_t told = report->lines.count, functions = function->module->functions.count;
     least = whole;
-    for (int level = LEVELS - 1; level >= 0 && !fits(&f, &least); level--) {
+    for (int level = LEVELS - 1; level >= 0 && !fits_memory(&f, &least); level--) {
         int64_t budget = whole.slab / LEVELS * level;
         if (level && total(&whole) - whole.slab + budget > limit->bytes)
             continue;
@@ -149,7 +149,7 @@ bool memory_fit(Job *job, const MemoryLimit *limit, Report *report, Function *fu
             least = try;
     }
     function->module->functions.count = functions; /* what was tried is no function of the model */
-    if (!fits(&f, &least))
+    if (!fits_memory(&f, &least))
         return too_little(&f, &least);
     function->body = least.function->body;
     function->next_value = least.function->next_value;

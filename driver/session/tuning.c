@@ -102,7 +102,7 @@ static bool measure_and_keep(Job *job, Cache *cache, const ProgramKey *key, bool
     return ok;
 }
 
-static bool find(Job *job, Cache *cache, TuningUse use, Tuning *tuning)
+static bool find_tuning(Job *job, Cache *cache, TuningUse use, Tuning *tuning)
 {
     const TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
     tuning->processor = codegen_processor(&target, job->arena, &job->diags);
@@ -124,7 +124,7 @@ bool tuning_find(Job *job, TuningUse use, Tuning *tuning)
     Cache *cache = cache_open(job->arena, NULL, CACHE_BYTES);
     *tuning = (Tuning){.note = cache ? cache_note(cache) : "TFC_CACHE is off"};
     bool is_shown = use == TUNING_SHOWN || use == TUNING_RENEWED;
-    bool ok = (tuning->note && !is_shown) || find(job, cache, use, tuning);
+    bool ok = (tuning->note && !is_shown) || find_tuning(job, cache, use, tuning);
     cache_close(cache);
     if (tuning->kept)
         tuning->choice = tuning_choose(tuning->rates);

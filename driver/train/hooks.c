@@ -121,7 +121,7 @@ static bool keep_continuations(Training *t)
 /* ---- validation ---- */
 
 /* chooses: thresholds are chosen on the text. */
-static bool measure(Training *t, const ValidText *text, bool chooses, TrainValid *valid)
+static bool measure_valid(Training *t, const ValidText *text, bool chooses, TrainValid *valid)
 {
     Scores scores;
     int64_t tokens = evaluation_batch(t->options->kind);
@@ -156,9 +156,9 @@ bool training_validate(Training *t, TrainReport *report)
     int n = t->n_valid, best = t->best_text;
     TrainValid *valid = t->figures;
     const int first = best < 0 ? 0 : best; /* thresholds are chosen on it */
-    bool ok = measure(t, &t->valid[first], true, &valid[first]);
+    bool ok = measure_valid(t, &t->valid[first], true, &valid[first]);
     for (int i = 0; ok && i < n; i++)
-        ok = i == first || measure(t, &t->valid[i], false, &valid[i]);
+        ok = i == first || measure_valid(t, &t->valid[i], false, &valid[i]);
     if (!ok)
         return false;
     report->thresholds = thresholds_text(t->job->arena, &t->predictor);

@@ -79,7 +79,7 @@ static bool is_scores_type(const FusedScores *s, const Value *value)
     return type_same_shape(&value->type, &s->type);
 }
 
-static void add(Fuser *f, FusedScores *s, Op *op, ScoresPart part)
+static void add_score_part(Fuser *f, FusedScores *s, Op *op, ScoresPart part)
 {
     ScoresNode *node = node_of(f, op);
     if (node->scores == s)
@@ -109,12 +109,12 @@ static Miss add_user(Fuser *f, FusedScores *s, Op *user)
 {
     if (user->n_results && is_scores_type(s, op_result(user)) && is_elementwise(user) &&
         fits_tile(f, s, user)) {
-        add(f, s, user, PART_SCORES);
+        add_score_part(f, s, user, PART_SCORES);
     } else if (op_family(user) == FAMILY_reduce && op_attr(user, ATTR_axes)->n == 1 &&
                op_attr(user, ATTR_axes)->ints[0] == s->type.rank - 1) {
-        add(f, s, user, PART_ROW);
+        add_score_part(f, s, user, PART_ROW);
     } else if (is_use_up(user, s)) {
-        add(f, s, user, PART_PRODUCT);
+        add_score_part(f, s, user, PART_PRODUCT);
     } else {
         s->where = user;
         return MISS_SCORES_READ;
@@ -132,7 +132,7 @@ static Miss grow_scores(Fuser *f, FusedScores *s, Op *op)
             s->where = above;
             return MISS_SCORES_FROM;
         }
-        add(f, s, above, PART_SCORES);
+        add_score_part(f, s, above, PART_SCORES);
     }
     FOR_USES (use, op_result(op)) {
         Miss why = add_user(f, s, use->user);
@@ -150,9 +150,9 @@ static void grow_row(Fuser *f, FusedScores *s, Op *op)
         if (!is_elementwise(user))
             continue;
         if (type_same_shape(&op_result(user)->type, &s->row))
-            add(f, s, user, PART_ROW);
+            add_score_part(f, s, user, PART_ROW);
         else if (is_scores_type(s, op_result(user)))
-            add(f, s, user, PART_SCORES);
+            add_score_part(f, s, user, PART_SCORES);
     }
 }
 
@@ -267,7 +267,7 @@ Miss gather_scores(Fuser *f, FusedScores *s, Op *product)
 {
     s->type = s->row = op_result(product)->type;
     s->row.dims[s->row.rank - 1] = dim_const(1);
-    add(f, s, product, PART_SCORES);
+    add_score_part(f, s, product, PART_SCORES);
     Miss why = gather(f, s);
     for (size_t i = 0; why != MISS_NONE && i < s->ops.count; i++)
         if (s->ops.data[i] != product) /* asked once */

@@ -161,7 +161,7 @@ static bool is_cheaper(const Choice *a, const Choice *b)
 }
 
 /* The cheapest a byte; no seed: nothing that waits can be made again. */
-static Choice choose(Recomputing *r)
+static Choice choose_recomputation(Recomputing *r)
 {
     Choice best = {0};
     for (Op *op = r->function->body.first; op != r->first; op = op->next) {
@@ -291,7 +291,7 @@ static void take_back(Recomputing *r, const Choice *choice)
 static bool lower_peak(Recomputing *r, Report *report)
 {
     double before = r->peak;
-    Choice choice = choose(r);
+    Choice choice = choose_recomputation(r);
     if (!choice.seed)
         return false;
     r->changes.count = 0;

@@ -58,7 +58,7 @@ static TokenSide measure_side(const Rows *rows, int bytes)
     return side;
 }
 
-static void measure(const Corpus *rows, TokenShard *shard)
+static void measure_shard(const Corpus *rows, TokenShard *shard)
 {
     int64_t sizes[MOST_VALUES];
     corpus_sizes(&rows->options, rows->vocab, sizes);
@@ -150,7 +150,7 @@ bool token_shard_write(Diagnostics *diags, const char *path, const Corpus *rows,
     shard->lines = rows->lines;
     shard->empty = rows->empty;
     shard->long_ = rows->long_;
-    measure(rows, shard);
+    measure_shard(rows, shard);
     size_t bytes = count_bytes(rows, shard);
     unsigned char *data = malloc(bytes + 1), *at = data;
     FileWriter *file = data ? file_create_own(diags, path) : NULL;

@@ -285,7 +285,7 @@ static bool choose_known(Driver *driver, const float *logits, Arena *arena)
     return true;
 }
 
-static bool choose(Driver *driver, Arena *arena)
+static bool choose_decoded(Driver *driver, Arena *arena)
 {
     SlotCopies copies = {0};
     for (int32_t row = 0; row < driver->n_rows;) {
@@ -350,7 +350,7 @@ static bool search_all(Driver *driver, Arena *arena)
         ok = logits && choose_known(driver, logits, arena);
         if (ok) {
             examine_rows(driver, logits);
-            ok = choose(driver, arena);
+            ok = choose_decoded(driver, arena);
         }
     }
     return ok;

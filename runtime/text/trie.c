@@ -114,8 +114,8 @@ static bool trie_add_block(TrieLayout *l)
     return true;
 }
 
-static bool fits(const TrieLayout *l, uint32_t at, uint32_t base, const unsigned char *labels,
-                 int n)
+static bool fits_trie(const TrieLayout *l, uint32_t at, uint32_t base, const unsigned char *labels,
+                      int n)
 {
     uint32_t offset = at ^ base;
     if (unit_slot(l, base)->base || (offset >= FAR && offset & 0xFF))
@@ -131,7 +131,7 @@ static uint32_t find_base(const TrieLayout *l, uint32_t at, const unsigned char 
 {
     uint32_t slot = l->free;
     for (uint32_t i = 0; i < l->n_free; i++, slot = unit_slot(l, slot)->after)
-        if (fits(l, at, slot ^ labels[0], labels, n))
+        if (fits_trie(l, at, slot ^ labels[0], labels, n))
             return slot ^ labels[0];
     return count_units(l) | (at & 0xFF);
 }

@@ -44,7 +44,7 @@ static bool has_common(const ShiftLine *a, const ShiftLine *b)
     return false;
 }
 
-static void add(ShiftSums *sums, const ShiftLine *source, const ShiftLine *target)
+static void add_shift_line(ShiftSums *sums, const ShiftLine *source, const ShiftLine *target)
 {
     double x = source->length, y = target->length;
     sums->n++;
@@ -62,10 +62,10 @@ bool shift_add(Shift *shift, const Digest digests[2])
     for (int k = 0; k < 2; k++)
         read_line(&digests[k], &now[k]);
     if (shift->has_before) {
-        add(&shift->sums[0], &now[0], &shift->before[1]);
-        add(&shift->sums[2], &shift->before[0], &now[1]);
+        add_shift_line(&shift->sums[0], &now[0], &shift->before[1]);
+        add_shift_line(&shift->sums[2], &shift->before[0], &now[1]);
     }
-    add(&shift->sums[1], &now[0], &now[1]);
+    add_shift_line(&shift->sums[1], &now[0], &now[1]);
     memcpy(shift->before, now, sizeof now);
     shift->has_before = true;
     return ++shift->pairs >= JUDGED_PAIRS;

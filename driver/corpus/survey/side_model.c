@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The parts of a normal form, in order of their buckets: "wor", "ord", "rd ", "d a" and "word". */
-static void cut(WordParts *parts, const Digest *digest)
+static void cut_word_parts(WordParts *parts, const Digest *digest)
 {
     const char *text = digest->normal.data;
     size_t n = digest->normal.length, starts[GRAM] = {0}, word = 0; /* of the last characters */
@@ -86,7 +86,7 @@ void side_model_add(SideModel *model, const Digest sides[2])
 {
     for (int k = 0; k < 2; k++) {
         WordParts *parts = &model->parts[k];
-        cut(parts, &sides[k]);
+        cut_word_parts(parts, &sides[k]);
         for (size_t i = 0; i < parts->n; i++) {
             uint32_t *count = &model->counts[k][parts->at[i]];
             model->used += !*count && !model->counts[1 - k][parts->at[i]];
@@ -111,7 +111,7 @@ SideScore side_model_score(SideModel *model, const Digest sides[2])
     SideScore score = {0};
     double own[2], log_total[2];
     for (int k = 0; k < 2; k++) {
-        cut(&model->parts[k], &sides[k]);
+        cut_word_parts(&model->parts[k], &sides[k]);
         log_total[k] = log(model->total[k] - (double)model->parts[k].n + prior * model->used);
     }
     size_t at[2] = {0};

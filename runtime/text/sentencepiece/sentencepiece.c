@@ -28,7 +28,7 @@ static int32_t sp_find(const Tokenizer *tokenizer, const char *text, size_t leng
 
 /* ---- encoding ---- */
 
-static bool cut(const SpModel *m, const TokenText *text, SpCuts *cuts)
+static bool cut_pieces(const SpModel *m, const TokenText *text, SpCuts *cuts)
 {
     static bool (*const cutters[])(const SpModel *, const char *, size_t,
                                    SpCuts *) = {[SP_UNIGRAM] = sp_cut_unigram,
@@ -84,7 +84,7 @@ static bool encode_plain(const SpModel *m, const char *text, size_t length, Toke
     TokenText normal = {0};
     SpCuts cuts = {0};
     bool ok = sp_normalize(&m->normalizer, &m->user, text, length, &normal) &&
-              cut(m, &normal, &cuts) && put_ids(m, &normal, &cuts, ids);
+              cut_pieces(m, &normal, &cuts) && put_ids(m, &normal, &cuts, ids);
     token_text_free(&normal);
     free(cuts.at);
     return ok;

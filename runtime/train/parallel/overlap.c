@@ -87,7 +87,7 @@ static void add_place(Order *order, int32_t i, const BucketPlace *place, int64_t
 }
 
 /* In rank 0's order, as all ranks send in the same. */
-static bool cut(Overlap *o, Order *order, BucketPlace *places, int32_t n)
+static bool cut_overlap(Overlap *o, Order *order, BucketPlace *places, int32_t n)
 {
     int64_t filled = 0, n_buckets = 1;
     for (int32_t i = 0; i < n; i++)
@@ -114,14 +114,14 @@ static bool make_orders(Overlap *o)
         int32_t last = exec_tensor_span(o->compute, gradient->name).last;
         places[g] = (BucketPlace){gradient->count * type_bytes(gradient->type), g, last};
     }
-    if (!places || !cut(o, &o->gradients, places, n))
+    if (!places || !cut_overlap(o, &o->gradients, places, n))
         return false;
     for (int32_t t = 0; t < parts->n_tensors; t++) {
         const StoreTensor *param = store_find(o->split->store, parts->tensors[t].param);
         int32_t first = exec_tensor_span(o->compute, param->name).first;
         places[t] = (BucketPlace){param->count * split_sent_size(o->split, t), t, first};
     }
-    return cut(o, &o->params, places, parts->n_tensors);
+    return cut_overlap(o, &o->params, places, parts->n_tensors);
 }
 
 /* Room for the messages of any bucket. */

@@ -21,7 +21,7 @@ static int compare_loads(const void *a, const void *b)
 
 /* Every part gets as many whole blocks; those with the least have one more, where blocks are
  * left. */
-static void cut(int64_t *bounds, int64_t count, Load *loads, int32_t n)
+static void cut_parts(int64_t *bounds, int64_t count, Load *loads, int32_t n)
 {
     int64_t blocks = parts_blocks(count), each = blocks / n, more = blocks % n;
     qsort(loads, (size_t)n, sizeof *loads, compare_loads);
@@ -45,7 +45,7 @@ const Parts *parts_new(Arena *arena, const PartTensor *tensors, int32_t n_tensor
     for (int32_t p = 0; p < n; p++)
         loads[p].part = p;
     for (int32_t t = 0; t < n_tensors; t++)
-        cut(bounds + (int64_t)t * (n + 1), tensors[t].count, loads, n);
+        cut_parts(bounds + (int64_t)t * (n + 1), tensors[t].count, loads, n);
     *parts = (Parts){n_tensors, n, tensors, bounds};
     return parts;
 }
