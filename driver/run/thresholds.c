@@ -37,11 +37,13 @@ static bool take_list(Job *job, const char *checkpoint, Prediction *prediction,
 {
     bool ok = list->kind == JV_LIST && (int64_t)list->n == prediction->n_classes;
     for (size_t i = 0; ok && i < list->n; i++) {
-        ok = list->items[i].kind == JV_INTEGER || list->items[i].kind == JV_NUMBER;
+        const double number = list->items[i].number;
+        ok = (list->items[i].kind == JV_INTEGER || list->items[i].kind == JV_NUMBER) &&
+             number >= 0 && number <= 1;
         if (ok)
-            prediction->thresholds[i] = (float)list->items[i].number;
+            prediction->thresholds[i] = (float)number;
     }
-    return ok || job_error(job, "%s: its thresholds are no list of %lld numbers for `%s`",
+    return ok || job_error(job, "%s: its thresholds are no list of %lld numbers from 0 to 1 for `%s`",
                            checkpoint, (long long)prediction->n_classes, prediction->name);
 }
 
