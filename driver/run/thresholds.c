@@ -43,8 +43,9 @@ static bool take_list(Job *job, const char *checkpoint, Prediction *prediction,
         if (ok)
             prediction->thresholds[i] = (float)number;
     }
-    return ok || job_error(job, "%s: its thresholds are no list of %lld numbers from 0 to 1 for `%s`",
-                           checkpoint, (long long)prediction->n_classes, prediction->name);
+    return ok ||
+           job_error(job, "%s: its thresholds are no list of %lld numbers from 0 to 1 for `%s`",
+                     checkpoint, (long long)prediction->n_classes, prediction->name);
 }
 
 const char *thresholds_in(Job *job, const char *checkpoint)
