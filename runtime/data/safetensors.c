@@ -470,7 +470,7 @@ StFile *st_parse(Diagnostics *diags, Arena *arena, const char *path, const void 
 StFile *st_open_by(Diagnostics *diags, Arena *arena, FileReach reach, const char *path,
                    StParse *parse)
 {
-    uint64_t size;
+    uint64_t size = 0;
     const void *map = file_map_within(diags, reach, path, &size);
     StFile *file = map ? parse(diags, arena, path, map, size) : NULL;
     if (!file) {
