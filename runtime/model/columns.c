@@ -5,7 +5,7 @@
 
 /* ---- rows ---- */
 
-const TfcProgram *columns_of_encode(const TfcSession *session)
+const TfcProgram *columns_encoder(const TfcSession *session)
 {
     return session->loaded->variant->programs[TFC_ENCODE];
 }
@@ -76,7 +76,7 @@ static int put_rows(const TfcProgram *program, const TfcWord *in, Arena *arena, 
 
 int columns_rows(const TfcSession *session, const TfcWord *in, Arena *arena, Sources *out)
 {
-    const TfcProgram *program = columns_of_encode(session);
+    const TfcProgram *program = columns_encoder(session);
     if (!program || !loaded_reads_columns(session->loaded))
         return tfc_model_fail(TFC_ERROR_FUNCTION, "%s generates nothing from columns",
                               session->loaded->model->name);

@@ -8,7 +8,7 @@
 
 /* The program encode; the ragged dimension along which an input of it lies, -1: none; and the
  * dimension that counts its rows. */
-const TfcProgram *columns_of_encode(const TfcSession *session);
+const TfcProgram *columns_encoder(const TfcSession *session);
 int32_t columns_dim(const TfcProgram *program, const TfcPort *port);
 static inline int32_t columns_rows_dim(const TfcProgram *program)
 {

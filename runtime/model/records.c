@@ -260,7 +260,7 @@ static int check_agree(const RecordReader *r)
 
 int columns_read(TfcSession *session, const ColumnRecords *records, Arena *arena, TfcWord *out)
 {
-    const TfcProgram *program = columns_of_encode(session);
+    const TfcProgram *program = columns_encoder(session);
     RecordReader reader = {.session = session,
                            .program = program,
                            .columns = session->loaded->model->columns,
