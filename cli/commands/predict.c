@@ -284,6 +284,8 @@ static bool settle_thresholds(Job *job, const Predict *o, Predictor *predictor,
     bool any = false;
     for (int p = 0; p < predictor->n; p++)
         any = any || predictor->all[p].thresholds;
+    if (o->threshold > 1)
+        return job_error(job, "--threshold %g: a probability is from 0 to 1", o->threshold);
     if (o->threshold > 0 && !any)
         return job_error(job, "--threshold: the model predicts no sets of labels, as `predict NAME "
                               "= many(logits)` does");
@@ -348,8 +350,8 @@ static const Option options[] = {
      "give the K most probable classes, or results of CTC with their log-probabilities (1); of\n"
      "sets of labels the K most probable ones, with their probabilities"},
     {"threshold", "P", FIELD(Predict, threshold), 0, NULL,
-     "of sets: give the labels with a probability of at least P (those that the run chose on its\n"
-     "validation text for each label, or 0.5)"},
+     "of sets: give the labels with a probability of at least P, from 0 to 1 (those that the run "
+     "chose on its validation text for each label, or 0.5)"},
     {"beam", "N", FIELD(Predict, beam), 1, "1",
      "search labels of CTC by a beam of N prefixes; 1: the best path"},
     {"lexicon", "FILE", FIELD(Predict, lexicon), 0, NULL,

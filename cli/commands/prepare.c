@@ -4,6 +4,7 @@
 #include "base/team.h"
 #include "cli/commands/commands.h"
 #include "driver/corpus/prepare.h"
+#include "driver/corpus/table_stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -126,6 +127,7 @@ static int run_prepare(Job *job, void *record, const Arguments *arguments)
     o->threads = command->common.threads ? (int)command->common.threads : team_default();
     o->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
     bool ok = !path || (prepare_model_open(job, path, &command->columns, &o->settings, &model) &&
+                        table_fields_expand(job, &o->texts.data, o->line_limit, &model.fields) &&
                         common_check_vocabulary(job, path, model.has_text, false, &o->vocab));
     o->table = path ? &model : NULL;
     ok = ok && prepare(job, o, &result);

@@ -238,6 +238,35 @@ static bool find_head(TableStream *s)
     return true;
 }
 
+/* The fields of a column, joined. */
+static const char *column_name(const TableStream *s, size_t column)
+{
+    const size_t end = s->head.ends[column];
+    Text text = {0};
+    for (size_t k = column ? s->head.ends[column - 1] : 0; k < end; k++)
+        text_add(&text, "%s%.*s", text.length ? (const char[]){TABLE_AND, 0} : "",
+                 (int)s->head.fields[k].length, s->head.fields[k].text);
+    return text_keep(s->job->arena, &text);
+}
+
+bool table_fields_expand(Job *job, const TextList *paths, int64_t line_limit, TableFields *fields)
+{
+    bool has_pattern = false;
+    for (int i = 0; i < fields->n; i++)
+        has_pattern = has_pattern || strchr(fields->names[i], '*');
+    if (!has_pattern || !paths->count || !file_is_regular(paths->data[0]) ||
+        table_file_is_tensors(paths->data[0]))
+        return true;
+    const TextList first = {.data = paths->data, .count = 1};
+    const TableStreamOptions options = {.line_limit = line_limit};
+    TableStream *s = table_stream_open(job, &first, fields, &options);
+    const bool ok = s && find_head(s);
+    for (int i = 0; ok && i < fields->n; i++)
+        fields->names[i] = column_name(s, (size_t)i);
+    table_stream_close(s);
+    return ok;
+}
+
 /* ---- parts ---- */
 
 /* The first bytes as columns, in the memory of a part; NULL after errors. *left_out: lines that are

@@ -40,6 +40,10 @@ TableStream *table_stream_open(Job *job, const TextList *paths, const TableField
  * of table.h, of one part alone. The records of the part before the first bad one are given by the
  * call before that. */
 bool table_stream_next(TableStream *stream, CorpusText *text, int64_t *n);
+/* Puts the names of the first file's header for patterns of them ("f*"), so that other tables are
+ * read by the same names in the same order. A pipe's header is left to be read. False after an
+ * error. */
+bool table_fields_expand(Job *job, const TextList *paths, int64_t line_limit, TableFields *fields);
 /* Back to the first record. False after an error. */
 bool table_stream_rewind(TableStream *stream);
 /* The last records that were given stay valid until the job ends. */

@@ -50,11 +50,27 @@ static bool has_axis(const ParamInfo *param, int64_t n)
     return false;
 }
 
+/* Of an input of sets of labels, from what predicts sets of as many; returns how many. */
+static int64_t walk_sets(LayerWalk *walk, const Function *function, const Op *input)
+{
+    const Type *type = &input->results[0].type;
+    const int64_t n = type->dims[type->rank - 1].size;
+    FOR_OPS (op, &function->body) {
+        const Attr *predict = op->kind == OP_output ? op_attr(op, ATTR_predict) : NULL;
+        const Type *set = predict ? &op->args[0]->type : NULL;
+        if (predict && !strcmp(op_string(op, ATTR_predict), "many") &&
+            set->dims[set->rank - 1].size == n)
+            walk_layer(walk, op->args[0]);
+    }
+    return n;
+}
+
 TextList ports_label_params(const Module *module, const Op *input)
 {
-    const IdUses uses = id_uses(module_function(module, "model"), input);
+    const Function *function = module_function(module, "model");
+    const IdUses uses = id_uses(function, input);
     LayerWalk walk = {module, side_new(module->arena), {0}};
-    int64_t n = 0;
+    int64_t n = op_attr(input, ATTR_many) ? walk_sets(&walk, function, input) : 0;
     for (size_t i = 0; i < uses.count; i++) {
         const IdUse *use = &uses.data[i];
         if (use->kind == ID_CTC_LABEL)

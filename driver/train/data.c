@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "driver/corpus/table_stream.h"
 #include "driver/ports/ports.h"
 #include "driver/run/column_words.h"
 #include "driver/run/evaluation.h"
@@ -34,6 +35,25 @@ static SessionOptions session_options(const Training *t)
     return session;
 }
 
+/* Patterns of fields are the names of the training's header from now on, which the run remembers as
+ * if --column had said so. */
+static bool expand_fields(Training *t)
+{
+    const TrainOptions *o = t->options;
+    const TableFields was = t->fields;
+    Arena *arena = t->job->arena;
+    if (!o->rows && !table_fields_expand(t->job, &o->texts.data, o->line_limit, &t->fields))
+        return false;
+    for (int c = 0; c < t->ports.n_columns && c < MOST_COLUMNS; c++) {
+        const int i = t->fields.columns[c];
+        if (i >= 0 && strcmp(t->fields.names[i], was.names[i]))
+            vec_push(arena, t->fields_found,
+                     arena_printf(arena, "%s=%s", op_string(t->ports.columns[c], ATTR_name),
+                                  t->fields.names[i]));
+    }
+    return true;
+}
+
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
     *t = (Training){.job = job, .options = options, .store = store_new_or_end()};
@@ -59,7 +79,8 @@ bool training_load_model(Training *t, Job *job, const TrainOptions *options)
     ok = ok && columns_of(job, module, &t->ports, &t->columns) &&
          training_check_prepared_inputs(t) &&
          (!t->ports.is_table ||
-          table_fields_of(job, module, &t->ports, &options->columns, NULL, &t->fields));
+          (table_fields_of(job, module, &t->ports, &options->columns, NULL, &t->fields) &&
+           expand_fields(t)));
     ok = ok && training_check_settings(t);
     if (ok)
         training_warn_of_future(t);

@@ -260,6 +260,10 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments, "--normalize");
         vec_push(t->job->arena, record->arguments, how);
     }
+    for (size_t i = 0; i < t->fields_found.count; i++) {
+        vec_push(t->job->arena, record->arguments, "--column");
+        vec_push(t->job->arena, record->arguments, t->fields_found.data[i]);
+    }
     return add_all_texts(t, record) && add_facts(t, record);
 }
 

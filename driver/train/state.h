@@ -85,7 +85,8 @@ typedef struct Training {
     NewParams params_new;
     GrownRows grown[2]; /* of targets and sources, n_grown of them */
     int n_grown;
-    TableFields fields; /* that are read, of a table */
+    TextList fields_found; /* "INPUT=FIELDS" of patterns of fields */
+    TableFields fields;    /* that are read, of a table */
     CorpusText text;
     Corpus *corpus;
     ValidText *valid;                      /* n_valid of them */

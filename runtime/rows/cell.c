@@ -101,9 +101,9 @@ static bool read_number(const CellReader *r, size_t first, size_t at, size_t end
         return r->column->missing
                    ? push_float(r, 0, true)
                    : row_is_wrong(r->fault, at,
-                                  "'%s' is no number; a model with an input `float[B] = "
-                                  "missing(\"FIELD\")` takes missing values",
-                                  text);
+                                  "'%s' is no number; an input that is `missing(…)` of the same "
+                                  "fields as the column of `%s` lets values be missing",
+                                  text, r->column->input);
     if (strspn(text, "+-.0123456789eE") != end - at)
         return row_is_wrong(r->fault, at, "'%s' is no number", text);
     return r->column->kind == COLUMN_FLOATS ? read_float(r, at, text)

@@ -49,6 +49,14 @@ train by_lines train.txt --steps 3
 train by_table same.tsv --steps 3
 cmp by_lines/last.safetensors by_table/last.safetensors || fail "fastText's lines give other params"
 
+# Other labels: the head begins anew.
+sed '2,$s/the \([0-4]\)/a \1/g; $s/$/ | a 9/' train.tsv >other.tsv
+refuses 1 "is none of the labels of .tags. in by_tsv/labels-tags.txt, .*--new 'head' begins with new ones for the 6 labels" \
+    "$tfc" train by_tsv --data other.tsv -o other --steps 2
+"$tfc" train by_tsv --data other.tsv --new head --set labels=6 -o other --steps 2 2>told || fail "$(cat told)"
+[ "$(cut -c 1-2 other/labels-tags.txt | sort -u)" = "a " ] || fail "the labels: $(cat other/labels-tags.txt)"
+"$tfc" info other | grep -q "head.*6" || fail "no head of six labels: $("$tfc" info other)"
+
 # Thresholds: of the validation that decides, in every checkpoint of its own.
 train run train.tsv --valid-data valid.tsv --steps 200 --validate-every 100 --best micro-f1
 "$tfc" info run >said

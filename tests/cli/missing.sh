@@ -82,9 +82,16 @@ END
 "$tfc" train named.tfg --data rows.jsonl --out named --steps 3 --seed 2 2>told || fail "named: $(cat told)"
 same_tensors rows/last.safetensors named/last.safetensors "fields by their names are other fields"
 "$tfc" predict rows --input rows.csv | cmp - rows.said || fail "rows: $("$tfc" predict rows --input rows.csv)"
+# A run reads other tables by the names that the training's header had, in their order, and JSON too.
+printf 'f3;f2;paid;tax;age;f1\n7;3;1;2;40;1\n7;-3.5;2;NA;;\n' >turned.csv
+"$tfc" predict rows --input turned.csv | cmp - rows.said || fail "another order: $("$tfc" predict rows --input turned.csv)"
+"$tfc" predict rows --input rows.jsonl | cmp - rows.said || fail "JSON: $("$tfc" predict rows --input rows.jsonl)"
+sed 's/f2/f9/' rows.csv >lacks.csv
+refuses 1 "the header has no field 'f2'" "$tfc" predict rows --input lacks.csv
 "$tfc" prepare rows.tfg --data rows.csv -o prepared_rows 2>told || fail "$(cat told)"
 "$tfc" train rows.tfg --prepared prepared_rows --out rows_prepared --steps 3 --seed 2 2>told || fail "$(cat told)"
 same_tensors rows/last.safetensors rows_prepared/last.safetensors "prepared rows give other params"
+"$tfc" predict rows_prepared --input turned.csv | cmp - rows.said || fail "prepared: $("$tfc" predict rows_prepared --input turned.csv)"
 refuses 1 "'f.' is for the header of TSV or CSV: name the keys of JSON one by one" "$tfc" train rows.tfg --data rows.jsonl --out x
 sed 's/f1/g1/; s/f2/g2/' rows.csv >none.csv
 refuses 1 "none.csv:1:1: error: the header has no field like 'f.'" "$tfc" train rows.tfg --data none.csv --out x

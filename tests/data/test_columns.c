@@ -147,9 +147,8 @@ static void test_cells(void **state)
         {{FLOATS, .side = -1, .width = 2}, "1e-3;16", .n = 2, .values = {bits(1e-3f), bits(16)}},
         {{FLOATS, .side = -1, .width = 1},
          "nan",
-         .problem =
-             "'nan' is no number; a model with an input `float[B] = missing(\"FIELD\")` takes "
-             "missing values"},
+         .problem = "'nan' is no number; an input that is `missing(…)` of the same "
+                    "fields as the column of `y` lets values be missing"},
         {{FLOATS, .side = -1, .width = 1, .missing = MISSING_ZERO}, "", .n = 1, .values = {0}},
         {{FLOATS, .side = -1, .width = 1, .missing = MISSING_MARKED},
          "NaN",
