@@ -17,28 +17,36 @@ static const char *given_field(const TextList *given, const char *input)
     return NULL;
 }
 
-static bool is_column_input(const ModelPorts *ports, const char *name, size_t length)
+/* The inputs that fields feed, n of them. */
+static int column_inputs(const ModelPorts *ports, const char *names[MOST_COLUMNS + 2])
 {
+    int n = 0;
     for (int c = -2; c < ports->n_columns && c < MOST_COLUMNS; c++) {
         const char *input = c == -2   ? ports->source
                             : c == -1 ? ports->target
                                       : op_string(ports->columns[c], ATTR_name);
-        if (input && strlen(input) == length && !strncmp(input, name, length))
-            return true;
+        if (input)
+            names[n++] = input;
     }
-    return false;
+    return n;
 }
 
 /* Each "INPUT=FIELD" names an input that a field feeds. */
 static bool check_given(Job *job, const ModelPorts *ports, const TextList *given)
 {
+    const char *names[MOST_COLUMNS + 2];
+    const int n = column_inputs(ports, names);
     for (size_t i = 0; i < given->count; i++) {
         const char *text = given->data[i], *equals = strchr(text, '=');
         if (!equals || equals == text || !equals[1])
             return job_error(job, "--column %s: expected INPUT=FIELD", text);
-        if (!is_column_input(ports, text, (size_t)(equals - text)))
-            return job_error(job, "--column %s: no field feeds an input `%.*s` of the model", text,
-                             (int)(equals - text), text);
+        const char *input = arena_strndup(job->arena, text, (size_t)(equals - text));
+        int k = 0;
+        while (k < n && strcmp(names[k], input))
+            k++;
+        if (k == n)
+            return job_error(job, "--column %s: no field feeds an input `%s` of the model%s", text,
+                             input, text_known(job->arena, "`", input, names, n));
     }
     return true;
 }

@@ -214,7 +214,11 @@ static bool find_format(TableStream *s)
     s->is_lines =
         !begins_table(arena, copy_source(s, arena, bytes), s->fields->names[0], &s->format);
     return !s->is_lines || !s->options.is_named ||
-           job_error(s->job, "--column names a field of a table, and %s is lines", path_of(s));
+           job_error(
+               s->job,
+               "--column names a field of a table, and %s is lines of text (a table has the ending "
+               ".tsv, .csv or .jsonl)",
+               path_of(s));
 }
 
 static bool find_head(TableStream *s)

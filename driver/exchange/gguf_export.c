@@ -257,7 +257,9 @@ static bool put_config(GgufExport *x)
     return ok && check_musts(x) && check_scale(x) &&
            (!is_rotary || put_scaling(x, put_widths(x))) &&
            (x->config.model->gives != GIVES_VECTORS ||
-            gguf_put_pooling(x->job, x->folder, x->architecture->name, &x->writer));
+            gguf_put_pooling(x->job, x->folder, x->architecture->name,
+                             import_config_size(x->job, &x->config, "max_position_embeddings"),
+                             &x->writer));
 }
 
 static const char *token_key(GgufExport *x, const char *name)

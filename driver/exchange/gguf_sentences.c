@@ -2,7 +2,9 @@
 #include "driver/exchange/gguf_sentences.h"
 
 #include "base/file.h"
+#include "driver/exchange/import_json.h"
 #include "driver/exchange/import_sentences.h"
+#include "driver/exchange/prompts.h"
 
 #include <string.h>
 
@@ -14,15 +16,38 @@ static const struct {
                 {3, "lasttoken", "pooling_mode_lasttoken"}};
 enum { N_POOLINGS = sizeof poolings / sizeof *poolings };
 
-bool gguf_put_pooling(Job *job, const char *folder, const char *architecture, GgufWriter *writer)
+/* Notes of what readers of the GGUF do otherwise. */
+static bool tell_unsaid(Job *job, const char *folder, int64_t context,
+                        const ImportSentences *sentences)
 {
-    ImportSentences sentences;
-    if (!import_sentences_read(job, folder, &sentences))
+    Prompts prompts;
+    const JsonValue *texts, *longest;
+    if (!import_json_read(job, folder, SENTENCES_TEXTS, JV_OBJECT, &texts) ||
+        !import_json_member(job, file_in(job->arena, folder, SENTENCES_TEXTS), texts,
+                            SENTENCES_LONGEST, IS_NUMBER, &longest) ||
+        !prompts_read(job, folder, &prompts))
         return false;
-    gguf_put_bool(writer, arena_printf(job->arena, "%s.attention.causal", architecture), false);
-    if (sentences.is_normalised)
+    if (sentences->is_normalised)
         diag_remark(&job->diags, (Loc){0},
                     "a GGUF does not say that vectors have length 1: its readers choose");
+    if (longest && longest->number < (double)context)
+        diag_warning(&job->diags, (Loc){0},
+                     "a GGUF has no place for \"%s\" of %s: longer texts are not cut at %g there",
+                     SENTENCES_LONGEST, SENTENCES_TEXTS, longest->number);
+    if (prompts.names.count)
+        diag_warning(&job->diags, (Loc){0}, "a GGUF has no place for prompts: %s are left out",
+                     prompts_list(job, &prompts));
+    return true;
+}
+
+bool gguf_put_pooling(Job *job, const char *folder, const char *architecture, int64_t context,
+                      GgufWriter *writer)
+{
+    ImportSentences sentences;
+    if (!import_sentences_read(job, folder, &sentences) ||
+        !tell_unsaid(job, folder, context, &sentences))
+        return false;
+    gguf_put_bool(writer, arena_printf(job->arena, "%s.attention.causal", architecture), false);
     if (sentences.finish)
         return job_error(job,
                          "%s has layers behind the pooling, and a GGUF has no place for them: "

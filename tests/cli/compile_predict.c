@@ -225,13 +225,14 @@ static void search_refuses(int line, const N(label_search) * search, const char 
 static void set_search(void)
 {
     const char *beam = getenv("BEAM"), *nbest = getenv("NBEST"), *lexicon = getenv("LEXICON");
-    SEARCH_REFUSES("beam is -1", .beam = -1);
+    SEARCH_REFUSES("beam is -1: it is from 1 to 65536", .beam = -1);
     SEARCH_REFUSES("beam is 65537", .beam = 65537);
     SEARCH_REFUSES("nbest is 9223372036854775807", .nbest = INT64_MAX);
     SEARCH_REFUSES("separator is between words", .separator = "LOW");
     SEARCH_REFUSES("line 2 of lexicon: 'HIGH' is no label of tag", .lexicon = "LOW\nLOW HIGH\n",
                    .lexicon_length = 13);
-    SEARCH_REFUSES("line 1 of lexicon: a word has labels", .lexicon = "\n", .lexicon_length = 1);
+    SEARCH_REFUSES("line 1 of lexicon: a word has labels, and neither the blank nor the separator",
+                   .lexicon = "\n", .lexicon_length = 1);
     SEARCH_REFUSES("separator: 'HIGH' is no label", .lexicon = "LOW", .lexicon_length = 3,
                    .separator = "HIGH");
     SEARCH_REFUSES("of lexicon is 0xff", .lexicon = "\xff", .lexicon_length = 1);
