@@ -225,7 +225,12 @@ static bool check_text_alone(Job *job, const RunFolder *run)
 {
     for (int i = -1; i < run->n_with; i++) {
         const RunFolder *one = i < 0 ? run : &run->with[i];
-        if (one->inference.encode)
+        const Inference *inference = &one->inference;
+        bool reads = false; /* what stands before any text is computed once, too */
+        for (int c = 0; c < inference->ports.n_columns && inference->encode; c++)
+            reads = reads || function_reads(inference->encode,
+                                            op_string(inference->ports.columns[c], ATTR_name));
+        if (reads)
             return job_error(job,
                              "%s reads columns beside the text: tfc translate --input TABLE "
                              "decodes from them",
