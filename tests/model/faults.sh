@@ -152,7 +152,7 @@ awk '$3 > 0 { print $1, $2 }' seen | sort >failed
 [ -s places ] || fail "no places"
 # What files of tfc train alone have; what is looked for where a param has a megabyte; tags of words in pieces, matrices
 # that an index chooses, and columns along dimensions made of others, which no model here has; what JSON begins with that
-# that is no header, which has a brace; what is said of a file over its budget of memory; records of JSON lines, which
+# is no header, which has a brace; what is said of a file over its budget of memory; records of JSON lines, which
 # no model here reads.
 elsewhere='make_meta|cut_json_records|read_json_words|diag_about|is_fresh|count_dropped|find_place|memory_find_file|keep_words|position_ids|grouped_bind|words_lengths|wrong_beginning'
 comm -23 places failed | grep -v ' \(free\|munmap\)$' >missed || true # which cannot fail
