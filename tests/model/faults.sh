@@ -154,7 +154,7 @@ awk '$3 > 0 { print $1, $2 }' seen | sort >failed
 # that an index chooses, and columns along dimensions made of others, which no model here has; what JSON begins with that
 # is no header, which has a brace; what is said of a file over its budget of memory; records of JSON lines, which
 # no model here reads.
-elsewhere='make_meta|cut_json_records|read_json_words|diag_about|is_fresh|count_dropped|find_place|memory_find_file|keep_words|position_ids|grouped_bind|words_lengths|wrong_beginning'
+elsewhere='make_meta|cut_json_records|read_json_words|read_texts|diag_about|is_fresh|count_dropped|find_place|memory_find_file|keep_words|position_ids|grouped_bind|words_lengths|wrong_beginning'
 comm -23 places failed | grep -v ' \(free\|munmap\)$' >missed || true # which cannot fail
 while read -r place name; do
     echo "$name $(addr2line -e faults -fp "0x$place" | sed 's/ at .*\// /')"
