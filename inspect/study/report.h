@@ -20,9 +20,6 @@ typedef struct RunReport {
 
 /* Reads run.json and the log. False after errors. */
 bool report_read(Job *job, const char *path, RunReport *report);
-/* Compares the files of the run's texts with what run.json says of them; a note names one that is
- * another now. A folder may be a stranger's, and name any file of this machine. */
-void report_check_texts(Job *job, RunReport *report, RunView *view);
 /* Reads the run's validation text (that without a name, else the first), and, of pairs, the targets
  * of its training text. Notes in the view report a text that is missing, or a training text that is
  * too large. False after errors in texts that are there. */

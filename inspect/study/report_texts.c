@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MOST_BYTES = 300000000 }; /* of a training text that is read */
+
 bool report_read(Job *job, const char *path, RunReport *report)
 {
     *report = (RunReport){.path = path};
@@ -43,12 +45,21 @@ static bool is_recorded(const RunText *text)
     return !strcmp(file, text->sha256) || !strcmp(bytes, text->sha256);
 }
 
-void report_check_texts(Job *job, RunReport *report, RunView *view)
+/* Whether nothing reads the text: it is of training, and large. */
+static bool is_left(const RunText *text)
+{
+    return text->bytes > MOST_BYTES && strncmp(text->option, "valid", strlen("valid")) != 0;
+}
+
+/* Compares the files with what run.json says of them; a note names one that is another now. A
+ * folder may be a stranger's, and name any file of this machine. */
+static void check_texts(Job *job, RunReport *report, RunView *view)
 {
     report->is_other = ARENA_ARRAY(job->arena, bool, report->record.texts.count + 1);
     for (size_t i = 0; i < report->record.texts.count; i++) {
         const RunText *text = &report->record.texts.data[i];
-        report->is_other[i] = !job->allows_outside && file_exists(text->file) && !is_recorded(text);
+        report->is_other[i] =
+            !job->allows_outside && !is_left(text) && file_exists(text->file) && !is_recorded(text);
         if (report->is_other[i])
             vec_push(job->arena, view->notes,
                      arena_printf(job->arena,
@@ -152,7 +163,6 @@ static bool read_valid(Job *job, RunReport *report, int64_t limit, RunView *view
 /* Targets of the training text, unless it is so large that counting its words would take long. */
 static bool read_train(Job *job, RunReport *report, int64_t limit, RunView *view)
 {
-    enum { MOST_BYTES = 300000000 };
     TextFiles files = report_files(job, report, "");
     int64_t bytes = 0;
     if (files.target.count)
@@ -174,7 +184,7 @@ static bool read_train(Job *job, RunReport *report, int64_t limit, RunView *view
 
 bool report_read_texts(Job *job, RunReport *report, int64_t line_limit, RunView *view)
 {
-    report_check_texts(job, report, view);
+    check_texts(job, report, view);
     if (report->is_table)
         return true;
     if (!read_valid(job, report, line_limit, view))
