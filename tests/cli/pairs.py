@@ -7,12 +7,12 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
 
 from encoder_f64 import Encoder, read_tensors, softmax, words, write, write_weights
+from ran import fail, ran, run
 
-tfc, fixtures, *short = sys.argv[1:]
+_, fixtures, *short = sys.argv[1:]
 PAIRS = [("t3 t4", "t5 t6 t7"), ("t8", "t9 t10 t11 t12 t13 t14 t15 t16 t17 t18 t19 t20"),
          ("t21 t22 t23 t24 t25 t26 t27 t28 t29 t30 t31", "t3"), ("t3 t4 t5 t6 t7 t8 t9", "t9 t8 t7 t6 t5 t4 t3 t11"),
          ("t3 t4 t5 t6 t7 t8 t9 t10", "t9 t8 t7 t6 t5 t4"), ("t3 t4 t5 t6 t7 t8", "t9 t8 t7 t6 t5 t4"), ("", "t5"), ("t5", "")]
@@ -37,21 +37,6 @@ def pair_of(kind, first, second, most):
     a, b = cut(ids_of(first), ids_of(second), most - 3 - two)
     ids = [1, *a, 0, *[0] * two, *b, 0]
     return ids, [0 if two else int(i > len(a) + 1) for i in range(len(ids))]
-
-
-def fail(name, text):
-    sys.exit(f"FAILED: {name}: {text}")
-
-
-def run(*command):
-    return subprocess.run([tfc, *command], capture_output=True, text=True, encoding="utf-8", errors="replace")
-
-
-def ran(name, *command):
-    done = run(*command)
-    if done.returncode:
-        fail(name, done.stderr)
-    return done
 
 
 def config_of(family):

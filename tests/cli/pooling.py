@@ -8,10 +8,10 @@ import math
 import os
 import re
 import struct
-import subprocess
 import sys
 
 from encoder_f64 import Encoder, gelu, linear, read_tensors, words, write, write_weights
+from ran import fail, ran, run
 
 tfc, fixtures, *further = sys.argv[1:]
 library, short = "library" in further, "short" in further
@@ -22,21 +22,6 @@ with open(os.path.join(fixtures, "published/minilm.json"), encoding="utf-8") as 
 TENSORS = read_tensors(WEIGHTS)
 ENCODER = Encoder(CONFIG, TENSORS)
 D = CONFIG["hidden_size"]
-
-
-def fail(name, text):
-    sys.exit(f"FAILED: {name}: {text}")
-
-
-def run(*command):
-    return subprocess.run([tfc, *command], capture_output=True, text=True, encoding="utf-8", errors="replace")
-
-
-def ran(name, *command):
-    done = run(*command)
-    if done.returncode:
-        fail(name, done.stderr)
-    return done
 
 
 # ---- what the modules compute (sentence_transformers/sentence_transformer/modules/pooling.py) ----
