@@ -71,6 +71,7 @@ typedef struct Emit {
     Body body;
     int n_values;             /* inputs and body ops */
     int vector;               /* lanes that loops over columns are to become; 1: none */
+    int sum_lanes;            /* partial sums along columns: the same on every processor */
     LoValue args, begin, end; /* arguments, units of this call; end NULL: the one unit `begin` */
     LoValue table;            /* the list of buffers; NULL: each buffer is an argument */
     LoOp *entry;              /* a seam: what is computed once a call goes before it */
@@ -218,6 +219,30 @@ Coord dim_length(Emit *e, int dim);
  * limit NULL: no loop, the one column `start`. */
 typedef void (*ColumnBody)(Emit *e, void *data);
 void each_column(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data);
+/* Whether a loop over columns up to this one is one loop under a mask (LoVector). */
+bool masks_throughout(const Emit *e, LoValue limit);
+
+/* ---- sums (sums.c) ---- */
+/* The order of a sum of floats, on every processor: docs/loop-ir.md. SUM_TURNS: terms that are
+ * added one after the other, and such blocks that are. SUM_LARGEST: elements of the largest block;
+ * beyond it blocks are added one after the other. SUM_BYTES: of the partial sums along columns. */
+enum { SUM_TURNS = 16, SUM_LEVELS = 5, SUM_LARGEST = 1 << 4 * SUM_LEVELS, SUM_BYTES = 64 };
+/* Elements of the largest block of [start, end), if a turn takes `turn` elements; of no more than
+ * SUM_TURNS turns: 0. */
+int64_t sum_block(LoValue start, LoValue end, int64_t turn);
+/* SumSlots: the accumulators of the sums being built, by body op; NULL: none. */
+typedef struct SumSlots {
+    LoValue *of;
+} SumSlots;
+void sum_open(Emit *e, SumSlots *slots, const Op *op, int i); /* of the reduction body op i is */
+/* A block has accumulators of its own, whose totals are added to those outside. Gives these. */
+LoValue *sum_enter(Emit *e, SumSlots *slots);
+void sum_leave(Emit *e, SumSlots *slots, LoValue *outer);
+/* How a loop along which one sums becomes vectors; `whole`: see LoVector. */
+LoVector sum_vector(const Emit *e, bool whole);
+/* each_column whose body adds to the accumulators of n rows side by side, block by block. */
+void sum_columns(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data,
+                 SumSlots *const *rows, int n);
 
 static inline LoJoin reduce_join(const Op *op)
 {

@@ -3,22 +3,30 @@
 
 #include <assert.h>
 
-/* Lanes that columns are to become: as wide as the largest element computed with allows. */
-static int choose_lanes(const Emit *e)
+/* Tokens as columns stand in sentences of their own: element by element. */
+static bool has_token_columns(const Emit *e)
+{
+    return e->signature->range == RANGE_ROWS && e->layout.n == 1 &&
+           e->layout.axes[0].batch_dim >= 0;
+}
+
+/* Sets the lanes that columns are to become, as wide as the largest element computed with allows,
+ * and the partial sums along them. */
+static void choose_lanes(Emit *e)
 {
     size_t bytes = 4;
-    if (!e->target->processor->vector_bits)
-        return 1;
-    /* Tokens as columns stand in sentences of their own: element by element. */
-    if (e->signature->range == RANGE_ROWS && e->layout.n == 1 && e->layout.axes[0].batch_dim >= 0)
-        return 1;
+    int bits = e->target->processor->vector_bits;
     for (int i = 0; i < e->n_values; i++) {
         const Value *v = i < e->body.n_inputs ? e->body.inputs[i]
                                               : &e->body.ops[i - e->body.n_inputs].op->results[0];
         size_t own = dtype_bytes(v->type.dtype);
         bytes = own > bytes ? own : bytes;
     }
-    return e->target->processor->vector_bits / (int)(8 * bytes);
+    bool one = has_token_columns(e);
+    e->vector = bits && !one ? bits / (int)(8 * bytes) : 1;
+    e->sum_lanes = one || e->target->device ? e->vector : SUM_BYTES / (int)bytes;
+    if (e->sum_lanes < e->vector || !bits)
+        e->sum_lanes = e->vector;
 }
 
 static void open_buffers(Emit *e)
@@ -47,7 +55,7 @@ static void open_state(Emit *e)
     e->random_rows = ARENA_ARRAY(e->arena, LoValue, e->signature->n_sites + 1);
     e->layout = layout_of(e->module, &e->signature->space);
     e->space.rank = e->signature->space.rank;
-    e->vector = choose_lanes(e);
+    choose_lanes(e);
 }
 
 /* Where the op and its body stand; of an op that several share a kernel with, the first one's. */

@@ -187,7 +187,7 @@ void rows_close(Emit *e, RowLoop *rows)
 /* Columns that end at a sentence's length are few: where masks are free, one
  * loop under a mask is shorter than two. Those of an epilogue end at an argument, too,
  * but are a product's: many, and mostly whole vectors, which need no mask. */
-static bool masks_throughout(const Emit *e, LoValue limit)
+bool masks_throughout(const Emit *e, LoValue limit)
 {
     return e->target->processor->masks_are_free && e->signature->range == RANGE_ROWS &&
            !e->signature->epilogue && !lo_is_int(limit);

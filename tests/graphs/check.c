@@ -10,7 +10,8 @@ const char *const check_names[CHECK_COUNT] = {
     [CHECK_TEXT] = "text",       [CHECK_PASSES] = "passes",
     [CHECK_PROGRAM] = "program", [CHECK_INTERPRETED] = "interpreted",
     [CHECK_THREADS] = "threads", [CHECK_BUDGET] = "budget",
-    [CHECK_LIBRARY] = "library", [CHECK_C] = "c",
+    [CHECK_LIBRARY] = "library", [CHECK_CPUS] = "cpus",
+    [CHECK_C_BITS] = "c bits",   [CHECK_C] = "c",
     [CHECK_OPENCL] = "opencl",   [CHECK_DIFFERENCES] = "differences",
     [CHECK_CAUSAL] = "causal",   [CHECK_STEPS] = "steps",
 };

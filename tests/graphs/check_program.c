@@ -137,8 +137,14 @@ Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen)
     Program programs[2] = {{0}};
     Outcome out = outcome_ok();
     Run runs[2] = {*run, other_run(check, run)};
-    if (check == CHECK_LIBRARY) {
+    const bool here = check == CHECK_LIBRARY;
+    if (here || check == CHECK_CPUS || check == CHECK_C_BITS)
         runs[0].gemm = runs[1].gemm = GEMM_NATIVE;
+    if (check == CHECK_CPUS || check == CHECK_C_BITS) {
+        runs[0].cpu = NULL;
+        runs[1].cpu = "x86-64-v3";
+    }
+    if (here) {
         runs[0].cpu = runs[1].cpu = run->cpu ? run->cpu : "native";
     }
     bool ok = true;
@@ -148,7 +154,11 @@ Outcome check_same_bits(const Case *c, Check check, const Run *run, Seen *seen)
         out = outcome_of_diags(RESULT_INVALID, &opened[0].diags, "open");
     for (int i = 0; i < 2 && out.result == RESULT_OK; i++)
         out = program_make(&programs[i], &opened[i], c, &runs[i],
-                           check == CHECK_LIBRARY && i ? BUILD_LIBRARY : BUILD_HERE, seen);
+                           !i                      ? BUILD_HERE
+                           : here                  ? BUILD_LIBRARY
+                           : check == CHECK_C_BITS ? BUILD_C
+                                                   : BUILD_HERE,
+                           seen);
     int steps = ok && changes_params(opened[2].function) ? 2 : 1, step = 0;
     for (int b = 0; b < c->n_batches && out.result == RESULT_OK; b++) {
         Given given = give_leaves(&opened[2], c, &c->batches[b]);

@@ -141,6 +141,14 @@ void plan_tasks(Arena *arena, const Case *c, Rng *rng, Tasks *out)
         run = some_run(arena, c, rng, false);
         add(arena, out, CHECK_LIBRARY, run);
     }
+    if (cpu_level() >= 3 && rng_chance(rng, 40)) {
+        run = some_run(arena, c, rng, false);
+        add(arena, out, CHECK_CPUS, run);
+    }
+    if (cpu_level() >= 3 && rng_chance(rng, 1)) {
+        run = some_run(arena, c, rng, false);
+        add(arena, out, CHECK_C_BITS, run);
+    }
     if (rng_chance(rng, 2)) { /* a second of cc each */
         static const char *const vectors[] = {NULL, "x86-64-v3", "x86-64", "generic"};
         run = some_run(arena, c, rng, false);

@@ -139,6 +139,8 @@ typedef enum Check {
     CHECK_THREADS,     /* 1 thread = 3 threads, bit for bit */
     CHECK_BUDGET,      /* within a budget of memory = without, bit for bit */
     CHECK_LIBRARY,     /* the objects linked into a library = the JIT, bit for bit */
+    CHECK_CPUS,        /* as x86-64-v3 = as this machine, bit for bit */
+    CHECK_C_BITS,      /* the same of one written as C for x86-64-v3 */
     CHECK_C,           /* a program written as C against the oracle */
     CHECK_OPENCL,      /* a program on an OpenCL device against the oracle */
     CHECK_DIFFERENCES, /* gradients by the oracle = central differences of its loss */

@@ -170,18 +170,18 @@ static void emit_levels(Attention *a, LoValue first, LoValue last, bool one_stri
 static int64_t window_keys(const Attention *a)
 {
     const Attr *before = op_attr(a->e->op, ATTR_before), *after = op_attr(a->e->op, ATTR_after);
-    bool bounded = before && after && before->i >= 0 && after->i >= 0 &&
-                   before->i < STRIP_VECTORS && after->i < STRIP_VECTORS;
+    bool bounded = before && after && before->i >= 0 && after->i >= 0 && before->i < STRIP_LINES &&
+                   after->i < STRIP_LINES;
     return bounded ? before->i + after->i + 1 : 0;
 }
 
 /* All queries of a block meet all keys that one of them sees: with a small window few. */
-static int64_t block_vectors(const Attention *a)
+static int64_t queries_at_once(const Attention *a)
 {
-    int64_t vectors = BLOCK_VECTORS, window = window_keys(a);
-    while (window > 0 && vectors > 1 && vectors * a->e->vector * 4 > window)
-        vectors /= 2;
-    return vectors;
+    int64_t queries = block_queries(a), window = window_keys(a);
+    while (window > 0 && queries > a->e->sum_lanes && queries * 4 > window)
+        queries /= 2;
+    return queries;
 }
 
 static void stand_at_block(Attention *a, LoValue query)
@@ -191,7 +191,7 @@ static void stand_at_block(Attention *a, LoValue query)
     LoValue left = lo_isub(lo, a->n_queries, query);
     LoValue lanes = lo_i64_of(lo, e->vector), beyond = lo_i64_of(lo, e->vector - 1);
     a->query = query;
-    a->count = lo_min(lo, left, lo_i64_of(lo, block_vectors(a) * e->vector));
+    a->count = lo_min(lo, left, lo_i64_of(lo, queries_at_once(a)));
     a->vectors = lo_div(lo, lo_iadd(lo, a->count, beyond), lanes);
     a->pitch = lo_imul(lo, a->vectors, lanes);
 }
@@ -232,8 +232,8 @@ static bool always_fits(const Attention *a)
 {
     Dim keys = a->tiles.scores.dims[tile_keys(&a->tiles)];
     int64_t window = window_keys(a);
-    int64_t most = STRIP_VECTORS / BLOCK_VECTORS;
-    return (window > 0 && window + BLOCK_VECTORS * a->e->vector <= most) ||
+    int64_t most = STRIP_LINES / BLOCK_LINES;
+    return (window > 0 && window + block_queries(a) <= most) ||
            (dim_is_const(keys) && keys.size <= most);
 }
 
@@ -261,8 +261,8 @@ static void emit_block(Attention *a, LoValue query)
         gaps_run(a, lo_i64_of(lo, 0), &first, &last);
     }
     LoValue keys = lo_isub(lo, last, first);
-    LoValue vectors = lo_imul(lo, keys, a->vectors);
-    LoValue fits = lo_le(lo, vectors, lo_i64_of(lo, STRIP_VECTORS));
+    LoValue lines = lo_imul(lo, keys, queries_lines(a, a->count));
+    LoValue fits = lo_le(lo, lines, lo_i64_of(lo, STRIP_LINES));
     fits = val_and(a->e, fits, one_run);
     if (a->one_level || (!a->runs && always_fits(a))) {
         emit_levels(a, first, last, !a->one_level);
@@ -319,8 +319,7 @@ static void each_group(Attention *a, int axis)
         lo_for_close(lo, &loop);
         return;
     }
-    LoLoop loop =
-        lo_for_open(lo, lo_i64_of(lo, 0), a->n_queries, block_vectors(a) * e->vector, "queries");
+    LoLoop loop = lo_for_open(lo, lo_i64_of(lo, 0), a->n_queries, queries_at_once(a), "queries");
     emit_block(a, loop.index);
     lo_for_close(lo, &loop);
 }

@@ -21,13 +21,14 @@
 #include "codegen/emit/region/sweeps.h"
 #include "codegen/tiles.h"
 
-/* BLOCK_VECTORS: vectors of queries in a block, at most. STRIP_VECTORS: vectors of scores in a
- * strip, at most. PART_KEYS: keys of a strip where a block has more scores than STRIP_VECTORS, or
- * where no key needs the others; strips then stay in the second-level cache. Level by level, the
- * backward pass of scaled dot-product attention with dropout needs four strips and one of random
- * words: with vectors of 64 bytes 2.6 MB of a thread's stack. PANEL_VECTORS: vectors of columns
- * that tiles take at once. */
-enum { PANEL_VECTORS = 2, BLOCK_VECTORS = 4, STRIP_VECTORS = 8192, PART_KEYS = 512 };
+/* Sizes on which the order of sums depends are counted in lines, of Emit.sum_lanes queries, the
+ * same on every processor. BLOCK_LINES: lines of queries in a block, at most. STRIP_LINES: lines of
+ * scores in a strip, at most. PART_KEYS: keys of a strip where a block has more scores than
+ * STRIP_LINES, or where no key needs the others; strips then stay in the second-level cache. Level
+ * by level, the backward pass of scaled dot-product attention with dropout needs four strips and
+ * one of random words: 2.6 MB of a thread's stack. PANEL_VECTORS: vectors of columns that tiles
+ * take at once. */
+enum { PANEL_VECTORS = 2, BLOCK_LINES = 4, STRIP_LINES = 8192, PART_KEYS = 512 };
 
 typedef struct Online Online; /* what a single pass over the keys knows of each value (online.c) */
 typedef struct KeyRuns KeyRuns; /* runs of keys that the current block meets (gaps.c) */
@@ -39,7 +40,7 @@ typedef struct Attention {
     bool one_level;       /* the region has no reductions */
     int panel;            /* columns that tiles take at once */
     LoValue *strips;      /* by value number; NULL: not allocated yet */
-    LoValue *turned;      /* by value number: queries transposed, [d][BLOCK_VECTORS × lanes] */
+    LoValue *turned;      /* by value number: queries transposed, [d][block_queries] */
     LoValue most_keys;    /* of this batch's longest sentence, but no more than a strip takes */
     LoValue room;         /* vectors of this batch's largest strip */
     LoValue packed;       /* memory of a packed part of a product's right operand */
@@ -62,7 +63,15 @@ typedef struct Attention {
     LoValue *words;            /* by random number: strips of random words */
 } Attention;
 
+/* Queries of a block, at most, and the vectors that they are. */
+static inline int64_t block_queries(const Attention *a)
+{
+    return (int64_t)BLOCK_LINES * a->e->sum_lanes;
+}
+static inline int64_t block_vectors(const Attention *a) { return block_queries(a) / a->e->vector; }
+
 /* ---- memory.c ---- */
+LoValue queries_lines(Attention *a, LoValue queries); /* the lines that so many queries are */
 /* Writes the functions that products call, and allocates memory except strips. */
 void tile_open(Attention *a);
 /* The strip of a value of the scores' shape, allocated when first asked for. */

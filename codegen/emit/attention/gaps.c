@@ -249,7 +249,7 @@ static LoValue load_at(Attention *a, LoValue memory, LoValue index)
  * block has queries. */
 static int64_t margin(const Attention *a)
 {
-    int64_t queries = BLOCK_VECTORS * a->e->vector;
+    int64_t queries = block_queries(a);
     return queries < MARK_BYTES ? MARK_BYTES : queries;
 }
 

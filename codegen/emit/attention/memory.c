@@ -7,7 +7,7 @@
 /* Strips lie a few lines further than a power of two apart, so that the first keys of
  * several do not share the sets of a cache; those of random words are made by fours. */
 enum { STRIP_GAP = 20 };
-static_assert(STRIP_GAP >= 3 * BLOCK_VECTORS, "room for three rows of words more");
+static_assert(STRIP_GAP >= 3 * BLOCK_LINES, "room for three rows of words more");
 
 static LoValue take_memory(Attention *a, int64_t elements, const char *name)
 {
@@ -25,17 +25,24 @@ static LoValue longest(Attention *a, int axis, int64_t most)
     return least;
 }
 
-/* Vectors of the largest strip. */
+LoValue queries_lines(Attention *a, LoValue queries)
+{
+    Lo *lo = &a->e->lo;
+    queries = lo_iadd(lo, queries, number(a, a->e->sum_lanes - 1));
+    return lo_div(lo, queries, number(a, a->e->sum_lanes));
+}
+
+/* Vectors of the largest strip: see emit_block. */
 static LoValue strip_room(Attention *a)
 {
     Emit *e = a->e;
     Lo *lo = &e->lo;
-    LoValue queries = longest(a, tile_queries(&a->tiles), BLOCK_VECTORS * e->vector);
+    LoValue queries = longest(a, tile_queries(&a->tiles), block_queries(a));
     emit_at_entry(e);
-    queries = lo_iadd(lo, queries, number(a, e->vector - 1));
-    LoValue vectors = lo_div(lo, queries, number(a, e->vector));
+    LoValue lines = queries_lines(a, queries);
     LoValue rows = lo_iadd(lo, a->most_keys, number(a, gaps_more_distances(a)));
-    LoValue room = lo_min(lo, lo_imul(lo, rows, vectors), number(a, STRIP_VECTORS));
+    LoValue room = lo_min(lo, lo_imul(lo, rows, lines), number(a, STRIP_LINES));
+    room = lo_imul(lo, room, number(a, e->sum_lanes / e->vector));
     lo_resume(lo);
     return room;
 }
@@ -44,7 +51,7 @@ LoValue tile_memory(Attention *a, LoType element, const char *name)
 {
     Lo *lo = &a->e->lo;
     emit_at_entry(a->e);
-    LoValue vectors = lo_iadd(lo, a->room, number(a, STRIP_GAP));
+    LoValue vectors = lo_iadd(lo, a->room, number(a, STRIP_GAP * a->e->sum_lanes / a->e->vector));
     LoValue memory = lo_scratch_of(lo, lo_vector(element, a->e->vector), vectors, 64, name);
     lo_resume(lo);
     return memory;
@@ -63,7 +70,7 @@ void tile_open(Attention *a)
     int64_t widest = 0;
     tile_need_functions(a, a->tiles.scores.dtype);
     a->panel = e->vector * PANEL_VECTORS;
-    a->most_keys = longest(a, tile_keys(&a->tiles), a->one_level ? PART_KEYS : STRIP_VECTORS);
+    a->most_keys = longest(a, tile_keys(&a->tiles), a->one_level ? PART_KEYS : STRIP_LINES);
     a->room = strip_room(a);
     a->strips = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
     a->turned = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1);
@@ -73,12 +80,10 @@ void tile_open(Attention *a)
         int operand = body_number(&e->body, p->op->args[0]);
         tile_need_functions(a, p->op->args[1]->type.dtype);
         if (p->use == TILE_SCORES && !a->turned[operand])
-            a->turned[operand] =
-                take_memory(a, (p->depth + 1) * BLOCK_VECTORS * e->vector, "turned");
+            a->turned[operand] = take_memory(a, (p->depth + 1) * block_queries(a), "turned");
         assert(!is_rounded(a, p) || p->use == TILE_ROWS);
         if (is_rounded(a, p))
-            a->unrounded[number_of(a, p)] =
-                take_memory(a, p->depth * BLOCK_VECTORS * e->vector, "sums");
+            a->unrounded[number_of(a, p)] = take_memory(a, p->depth * block_queries(a), "sums");
         widest = packed_row(a, p) > widest ? packed_row(a, p) : widest;
     }
     a->packed = take_memory(a, widest * PACKED_ROWS, "packed");

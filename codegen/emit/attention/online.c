@@ -212,7 +212,7 @@ static unsigned lanes_align(Attention *a) { return (unsigned)dtype_bytes(a->tile
 
 static LoValue vectors_of_block(Attention *a, const char *name)
 {
-    return lo_scratch(&a->e->lo, lanes_type(a), BLOCK_VECTORS, 0, name);
+    return lo_scratch(&a->e->lo, lanes_type(a), block_vectors(a), 0, name);
 }
 
 /* What a query of the block has in such memory. */
@@ -260,7 +260,7 @@ void online_keep_maxima(Attention *a)
             a->online->before[n] = vectors_of_block(a, "before");
             a->online->scale[n] = vectors_of_block(a, "scale");
         }
-        for (int v = 0; v < BLOCK_VECTORS; v++) {
+        for (int v = 0; v < block_vectors(a); v++) {
             LoValue at = lo_i64_of(lo, v), sums = a->sums[maximum - e->body.n_inputs];
             LoValue x =
                 lo_load(lo, lanes_type(a), lo_at(lo, lanes_type(a), sums, at), lanes_align(a));

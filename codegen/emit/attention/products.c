@@ -159,7 +159,7 @@ void tile_scores(Attention *a, const TileProduct *p)
               .a = part.rows.at,
               .a_row = part.rows.stride,
               .a_k = number(a, 1),
-              .b_k = number(a, (int64_t)BLOCK_VECTORS * a->e->vector),
+              .b_k = number(a, block_queries(a)),
               .c_row = a->pitch,
               .accumulate = number(a, TFC_STORE_OVERWRITE),
               .rows = part.count};

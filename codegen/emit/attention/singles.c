@@ -58,7 +58,7 @@ static LoValue element_of(Attention *a, LoValue row, DType dtype, LoValue column
 
 static LoLoop columns_open(Attention *a, const TileProduct *p)
 {
-    LoVector vector = {.lanes = (uint8_t)a->e->vector, .whole = p->depth % a->e->vector == 0};
+    const LoVector vector = sum_vector(a->e, p->depth % a->e->sum_lanes == 0);
     return lo_vector_open(&a->e->lo, number(a, 0), number(a, p->depth), vector, "depth");
 }
 

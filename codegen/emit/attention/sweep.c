@@ -32,8 +32,8 @@ void tile_open_reductions(Attention *a, int sweep)
         emit_from(e, e->body.n_inputs + i);
         LoType type = lo_vector(sum_type(e, op), e->vector);
         if (!a->sums[i])
-            a->sums[i] = lo_scratch(lo, type, BLOCK_VECTORS, 0, "sums");
-        for (int v = 0; v < BLOCK_VECTORS; v++)
+            a->sums[i] = lo_scratch(lo, type, block_vectors(a), 0, "sums");
+        for (int v = 0; v < block_vectors(a); v++)
             lo_store(lo, lo_identity(lo, reduce_join(op), type),
                      lo_at(lo, type, a->sums[i], lo_i64_of(lo, v)), sum_align(op));
     }

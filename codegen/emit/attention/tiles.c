@@ -83,7 +83,7 @@ static void write_functions(Attention *a, DType operand)
         gemm_tiles(&g, tiles);
         write_rows(&g, tiles);
     }
-    gemm_pack(&g, "queries", g.lanes * BLOCK_VECTORS, false);
+    gemm_pack(&g, "queries", (int)block_queries(a), false);
     gemm_pack_pitched(&g, "panel", gemm_columns(&g));
 }
 

@@ -14,7 +14,7 @@
 
 #include <assert.h>
 
-enum { MAX_GROUPS = 4, BF16_BYTES = 2 };
+enum { MAX_GROUPS = 16, BF16_BYTES = 2 };
 
 /* The parameters of a TfcPackPanel, and of one with a width. */
 enum { K, X, X_K, X_SIDE, COUNT, OUT, WIDTH, PARAMS };

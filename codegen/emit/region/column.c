@@ -8,8 +8,8 @@
  *   S~ reduced, B kept          the tokens of the sentence
  *   B reduced, S~ kept          the sentences that are long enough
  *
- * f32 sums are formed in f32. If the last axis is reduced too, each row's columns
- * are added to a vector, folded at the end. */
+ * f32 sums are formed in f32, in blocks of rows (sums.c). If the last axis is reduced too, each
+ * row's columns are added to partial sums, folded at the end. */
 #include "codegen/emit/region/columns.h"
 
 #include <assert.h>
@@ -65,12 +65,26 @@ static void place_unit(Emit *e, Columns *c, LoValue unit)
 
 /* ---- loops over what is reduced ---- */
 
-static void loop_axis(Emit *e, Columns *c, LoValue from, LoValue to)
+static void open_loop(Emit *e, Columns *c, LoValue from, LoValue to, int64_t step)
 {
-    c->loops[c->n_loops++] = lo_for_open(&e->lo, from, to, 1, "reduced");
+    SumSlots *sums = c->work->sums;
+    c->outer[c->n_loops] = sums && c->n_loops ? sum_enter(e, sums) : NULL;
+    c->loops[c->n_loops++] = lo_for_open(&e->lo, from, to, step, step > 1 ? "blocks" : "reduced");
 }
 
 static LoValue current(const Columns *c) { return c->loops[c->n_loops - 1].index; }
+
+static void loop_axis(Emit *e, Columns *c, LoValue from, LoValue to)
+{
+    Lo *lo = &e->lo;
+    int64_t block = c->work->sums ? sum_block(from, to, 1) : 0;
+    for (; block > 1; block /= SUM_TURNS) {
+        open_loop(e, c, from, to, block);
+        from = current(c);
+        to = lo_min(lo, lo_iadd(lo, from, lo_i64_of(lo, block)), to);
+    }
+    open_loop(e, c, from, to, 1);
+}
 
 static void loop_tokens(Emit *e, Columns *c, const Axis *axis)
 {
@@ -124,8 +138,11 @@ static void close_loops(Emit *e, Columns *c)
 {
     if (c->guarded)
         lo_if_close(&e->lo, &c->exists);
-    while (c->n_loops)
+    while (c->n_loops) {
         lo_for_close(&e->lo, &c->loops[--c->n_loops]);
+        if (c->outer[c->n_loops])
+            sum_leave(e, c->work->sums, c->outer[c->n_loops]);
+    }
 }
 
 /* Whether the columns of a row end at a length that depends on the row. */
@@ -232,22 +249,15 @@ void columns_run(Emit *e, const ColumnWork *work, void *data)
 
 /* ---- column regions ---- */
 
-typedef struct Sums {
-    LoValue accumulators[64]; /* by body op */
-} Sums;
-
 static bool is_reduction(const Op *op) { return op_family(op) == FAMILY_reduce; }
 
 static void begin_sums(Emit *e, Columns *c)
 {
-    Sums *sums = c->data;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
-        LoType type = emit_type(e, op->results[0].type.dtype);
         emit_from(e, e->body.n_inputs + i);
         if (is_reduction(op))
-            sums->accumulators[i] =
-                lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
+            sum_open(e, c->work->sums, op, i);
     }
     emit_from_whole(e);
     for (int i = 0; i < e->n_values; i++)
@@ -256,12 +266,12 @@ static void begin_sums(Emit *e, Columns *c)
 
 static void add_column(Emit *e, void *data)
 {
-    Sums *sums = data;
+    const SumSlots *sums = data;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         emit_from(e, e->body.n_inputs + i);
         if (is_reduction(op))
-            lo_accumulate(&e->lo, sums->accumulators[i], emit_aligned(e, op->args[0], &e->space));
+            lo_accumulate(&e->lo, sums->of[i], emit_aligned(e, op->args[0], &e->space));
     }
     emit_from_whole(e);
 }
@@ -269,24 +279,25 @@ static void add_column(Emit *e, void *data)
 static void add_row(Emit *e, Columns *c)
 {
     if (!c->loops_columns) {
-        add_column(e, c->data);
+        add_column(e, c->work->sums);
         return;
     }
     Coord limit = column_limit(e);
     LoValue end = coord_value(e, &limit, lo_i64);
-    each_column(e, lo_i64_of(&e->lo, 0), end, add_column, c->data);
+    SumSlots *sums = c->work->sums;
+    sum_columns(e, lo_i64_of(&e->lo, 0), end, add_column, sums, &sums, 1);
 }
 
 static void finish_sums(Emit *e, Columns *c)
 {
-    Sums *sums = c->data;
+    const SumSlots *sums = c->work->sums;
     Place out = e->space;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         if (!is_reduction(op))
             continue;
         emit_from(e, e->body.n_inputs + i);
-        LoValue sum = lo_total(&e->lo, sums->accumulators[i]);
+        LoValue sum = lo_total(&e->lo, sums->of[i]);
         e->reduced[e->body.n_inputs + i] = emit_rounded(e, op->results[0].type.dtype, sum);
     }
     emit_from_whole(e);
@@ -303,8 +314,8 @@ static void finish_sums(Emit *e, Columns *c)
 
 void kernel_column(Emit *e)
 {
-    static const ColumnWork work = {.begin = begin_sums, .add = add_row, .finish = finish_sums};
-    Sums *sums = ARENA_NEW(e->arena, Sums);
-    assert(e->body.n_ops <= 64 && "column regions are small");
-    columns_run(e, &work, sums);
+    SumSlots sums = {ARENA_ARRAY(e->arena, LoValue, e->body.n_ops)};
+    const ColumnWork work = {
+        .sums = &sums, .begin = begin_sums, .add = add_row, .finish = finish_sums};
+    columns_run(e, &work, NULL);
 }

@@ -17,16 +17,20 @@ typedef struct Columns {
     bool even;          /* every chunk has COLUMN_CHUNK columns */
     LoValue start, end; /* columns of this unit */
     int n_loops;
-    LoLoop loops[MAX_RANK];
+    LoLoop loops[MAX_RANK * (SUM_LEVELS + 1)];
+    LoValue *outer[MAX_RANK * (SUM_LEVELS + 1)]; /* by loop: see sum_enter; NULL: no block */
     LoIf exists;
     bool guarded;
     bool bound[MAX_RANK];
 } Columns;
 
-/* ColumnWork: functions that build what is done for a column: `begin` before its rows; `enter`,
- * `add` (if the row has the column) and `leave` in each row; `finish` after its rows. Only `begin`
- * and `add` must not be NULL. Columns become lanes (pass vectorise), unless Columns.folds. */
+/* ColumnWork: `sums`, the accumulators whose rows are added block by block, and functions that
+ * build what is done for a column: `begin` before its rows; `enter`, `add` (if the row has the
+ * column) and `leave` in each row; `finish` after its rows. Only `begin` and `add` must not be
+ * NULL.
+ * Columns become lanes (pass vectorise), unless Columns.folds. */
 struct ColumnWork {
+    SumSlots *sums; /* or NULL: rows come one after the other */
     void (*begin)(Emit *e, Columns *c);
     void (*enter)(Emit *e, Columns *c);
     void (*add)(Emit *e, Columns *c);

@@ -30,7 +30,7 @@ typedef struct RowState {
     Coord token;
     Memo *memo;
     LoValue *reduced;
-    LoValue *slots; /* accumulators of reductions, by body op */
+    SumSlots slots; /* of reductions */
 } RowState;
 
 typedef struct Sweep {
@@ -60,7 +60,7 @@ static void allocate_rows(Emit *e, const SweepPlan *plan)
         LoValue columns = extent_of(e, &e->layout.axes[e->layout.n - 1]);
         LoType element = dtype == DT_BOOL ? lo_i8 : emit_type(e, dtype);
         emit_at_entry(e);
-        LoValue room = lo_iadd(lo, columns, lo_i64_of(lo, e->vector));
+        LoValue room = lo_iadd(lo, columns, lo_i64_of(lo, e->sum_lanes));
         e->row_cache[n] = lo_scratch_of(lo, element, room, 64, "saved");
         lo_resume(lo);
     }
@@ -166,7 +166,7 @@ static void sweep_row(Emit *e, Sweep *sweep)
         if (!sweep_reduces(e, plan, sweep->number, op))
             continue;
         emit_from(e, e->body.n_inputs + i);
-        lo_accumulate(&e->lo, sweep->rows[sweep->row].slots[i],
+        lo_accumulate(&e->lo, sweep->rows[sweep->row].slots.of[i],
                       emit_aligned(e, op->args[0], &e->space));
     }
     emit_from_whole(e);
@@ -228,14 +228,14 @@ static bool has_roots(const Emit *e, const SweepPlan *plan, int sweep)
 
 static void open_reductions(Emit *e, Sweep *sweep)
 {
+    SumSlots *slots = &sweep->rows[sweep->row].slots;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
+        slots->of[i] = NULL;
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
-        LoType type = emit_type(e, op->results[0].type.dtype);
         emit_from(e, e->body.n_inputs + i);
-        sweep->rows[sweep->row].slots[i] =
-            lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
+        sum_open(e, slots, op, i);
     }
     emit_from_whole(e);
 }
@@ -247,7 +247,7 @@ static void close_reductions(Emit *e, Sweep *sweep)
         if (!sweep_reduces(e, sweep->plan, sweep->number, op))
             continue;
         emit_from(e, e->body.n_inputs + i);
-        LoValue sum = lo_total(&e->lo, sweep->rows[sweep->row].slots[i]);
+        LoValue sum = lo_total(&e->lo, sweep->rows[sweep->row].slots.of[i]);
         sum = emit_rounded(e, op->results[0].type.dtype, sum);
         e->reduced[e->body.n_inputs + i] = sum;
     }
@@ -265,6 +265,20 @@ static void reduce_single(Emit *e, const Sweep *sweep)
     }
 }
 
+static void columns_of_sweep(Emit *e, Sweep *sweep, LoValue start, LoValue limit)
+{
+    SumSlots *slots[BLOCK];
+    bool reduces = false;
+    for (int i = 0; i < e->body.n_ops; i++)
+        reduces |= sweep_reduces(e, sweep->plan, sweep->number, e->body.ops[i].op);
+    for (int r = 0; r < sweep->n_rows; r++)
+        slots[r] = &sweep->rows[r].slots;
+    if (reduces)
+        sum_columns(e, start, limit, sweep_vector, sweep, slots, sweep->n_rows);
+    else
+        each_column(e, start, limit, sweep_vector, sweep);
+}
+
 static void emit_sweep(Emit *e, Sweep *sweep, LoValue start, LoValue limit)
 {
     for (int r = 0; r < sweep->n_rows; r++) {
@@ -278,7 +292,7 @@ static void emit_sweep(Emit *e, Sweep *sweep, LoValue start, LoValue limit)
         open_reductions(e, sweep);
     }
     fill_words(e, sweep, start, limit);
-    each_column(e, start, limit, sweep_vector, sweep);
+    columns_of_sweep(e, sweep, start, limit);
     for (int r = 0; r < sweep->n_rows; r++) {
         enter_row(e, sweep, r);
         close_reductions(e, sweep);
@@ -312,7 +326,7 @@ static void emit_sweeps(Emit *e, LoValue start, LoValue limit)
 {
     SweepPlan plan = plan_sweeps(e, may_save(e), NULL);
     Sweep sweep = {.plan = &plan, .n_rows = 1};
-    sweep.rows[0].slots = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops);
+    sweep.rows[0].slots.of = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops);
     allocate_rows(e, &plan);
     run_sweeps(e, &sweep, start, limit);
 }
@@ -387,7 +401,7 @@ static void open_block(Emit *e, Sweep *sweep, LoValue first, int64_t greatest)
                           .token = e->token,
                           .memo = ARENA_ARRAY(e->arena, Memo, e->n_values + 1),
                           .reduced = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1),
-                          .slots = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops)};
+                          .slots = {ARENA_ARRAY(e->arena, LoValue, e->body.n_ops)}};
         row->token.base = lo_iadd(&e->lo, first, by);
         row->space.at[axis->dim].base = lo_iadd(&e->lo, e->block.position, by);
     }

@@ -197,10 +197,13 @@ static void widen_accumulate(Widen *w, const LoOp *op)
 {
     Lo *lo = &w->lo;
     Wide x = widen_of(w, op->args[1]), accumulator = widen_of(w, op->args[0]);
+    bool inside = widen_is_inside(w, op->args[0]);
     FOR_COPIES (u, w) {
-        LoValue to = accumulator.kind == WIDE_VECTOR ? accumulator.vectors[u] : accumulator.scalar;
+        int part = inside ? u : accumulator.vectors[w->part + u] ? w->part + u : 0;
+        LoValue to =
+            accumulator.kind == WIDE_VECTOR ? accumulator.vectors[part] : accumulator.scalar;
         LoValue term = widen_vector(w, &x, u);
-        bool is_lanes_own = accumulator.kind == WIDE_VECTOR && !w->inner;
+        bool is_lanes_own = accumulator.kind == WIDE_VECTOR && inside && !w->inner;
         if (w->mask[u] && !is_lanes_own)
             term = lo_select(lo, w->mask[u], term,
                              lo_identity(lo, lo_join_of(op->args[0]), term->type));

@@ -29,6 +29,7 @@ typedef struct Widen {
     bool *varies; /* by id: see lo_mark_varying */
     int lanes, copies;
     int from, to;             /* the copies that are being written */
+    int part;                 /* of the partial sums outside of the loop: that of copy 0 */
     LoValue mask[LO_MAX_JAM]; /* by copy: the lanes that are on; NULL: all */
     bool inner;               /* the masks include the condition of an if */
 } Widen;
