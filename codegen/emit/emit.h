@@ -72,6 +72,7 @@ typedef struct Emit {
     int n_values;             /* inputs and body ops */
     int vector;               /* lanes that loops over columns are to become; 1: none */
     int sum_lanes;            /* partial sums along columns: the same on every processor */
+    LoValue part;             /* of a PartLoop that is open: its index; else NULL */
     LoValue args, begin, end; /* arguments, units of this call; end NULL: the one unit `begin` */
     LoValue table;            /* the list of buffers; NULL: each buffer is an argument */
     LoOp *entry;              /* a seam: what is computed once a call goes before it */
@@ -230,14 +231,30 @@ enum { SUM_TURNS = 16, SUM_LEVELS = 5, SUM_LARGEST = 1 << 4 * SUM_LEVELS, SUM_BY
 /* Elements of the largest block of [start, end), if a turn takes `turn` elements; of no more than
  * SUM_TURNS turns: 0. */
 int64_t sum_block(LoValue start, LoValue end, int64_t turn);
-/* SumSlots: the accumulators of the sums being built, by body op; NULL: none. */
+/* SumSlots: the accumulators of the sums being built, by body op, or NULL; the partial sums of each
+ * along columns; 0: columns have accumulators of their own. */
 typedef struct SumSlots {
     LoValue *of;
+    int parts;
 } SumSlots;
 void sum_open(Emit *e, SumSlots *slots, const Op *op, int i); /* of the reduction body op i is */
 /* A block has accumulators of its own, whose totals are added to those outside. Gives these. */
 LoValue *sum_enter(Emit *e, SumSlots *slots);
 void sum_leave(Emit *e, SumSlots *slots, LoValue *outer);
+/* PartLoop: where numbers are computed one at a time, a loop over the partial sums along columns;
+ * its body goes through the columns first + index, first + index + Emit.sum_lanes, … Elsewhere
+ * vectors are the partial sums, and there is no loop (index NULL). sum_parts_open gives each of n
+ * slots an accumulator of the loop's body; sum_parts_close adds the folded totals to the slots'
+ * own. */
+typedef struct PartLoop {
+    LoLoop loop;
+    int n;
+    LoValue **slots, *outer, *memory;
+} PartLoop;
+PartLoop sum_parts_open(Emit *e, int n, LoValue **slots);
+void sum_parts_close(Emit *e, PartLoop *parts);
+/* sum_parts_open for the sums of n rows. */
+PartLoop slots_parts_open(Emit *e, SumSlots *const *rows, int n);
 /* How a loop along which one sums becomes vectors; `whole`: see LoVector. */
 LoVector sum_vector(const Emit *e, bool whole);
 /* each_column whose body adds to the accumulators of n rows side by side, block by block. */

@@ -25,8 +25,6 @@ static void choose_lanes(Emit *e)
     bool one = has_token_columns(e);
     e->vector = bits && !one ? bits / (int)(8 * bytes) : 1;
     e->sum_lanes = one || e->target->device ? e->vector : SUM_BYTES / (int)bytes;
-    if (e->sum_lanes < e->vector || !bits)
-        e->sum_lanes = e->vector;
 }
 
 static void open_buffers(Emit *e)

@@ -32,8 +32,9 @@ static bool is_ordered(const Op *op)
 void sum_open(Emit *e, SumSlots *slots, const Op *op, int i)
 {
     LoType type = emit_type(e, op->results[0].type.dtype);
-    slots->of[i] =
-        lo_accumulator(&e->lo, reduce_join(op), lo_identity(&e->lo, reduce_join(op), type));
+    LoValue first = lo_identity(&e->lo, reduce_join(op), type);
+    slots->of[i] = lo_accumulator(&e->lo, reduce_join(op), first);
+    slots->of[i]->parts = is_ordered(op) ? slots->parts : 0;
 }
 
 LoValue *sum_enter(Emit *e, SumSlots *slots)
@@ -63,6 +64,80 @@ void sum_leave(Emit *e, SumSlots *slots, LoValue *outer)
     emit_from_whole(e);
 }
 
+/* ---- partial sums, one number at a time ---- */
+
+static LoValue at_part(Emit *e, const PartLoop *parts, int i, LoValue part)
+{
+    return lo_at(&e->lo, lo_type(parts->outer[i]), parts->memory[i], part);
+}
+
+static int part_align(const PartLoop *parts, int i)
+{
+    return lo_bits(lo_type(parts->outer[i])) / 8;
+}
+
+PartLoop sum_parts_open(Emit *e, int n, LoValue **slots)
+{
+    Lo *lo = &e->lo;
+    PartLoop parts = {.n = n, .slots = slots};
+    if (e->vector > 1 || e->sum_lanes == 1)
+        return parts;
+    parts.outer = ARENA_ARRAY(e->arena, LoValue, n);
+    parts.memory = ARENA_ARRAY(e->arena, LoValue, n);
+    for (int i = 0; i < n; i++) {
+        parts.outer[i] = *slots[i];
+        parts.memory[i] = lo_scratch(lo, lo_type(*slots[i]), e->sum_lanes, 0, "parts");
+    }
+    parts.loop = lo_for_open(lo, lo_i64_of(lo, 0), lo_i64_of(lo, e->sum_lanes), 1, "parts");
+    for (int i = 0; i < n; i++)
+        *slots[i] = lo_accumulator(lo, LO_JOIN_ADD, lo_zero(lo, lo_type(parts.outer[i])));
+    e->part = parts.loop.index;
+    return parts;
+}
+
+/* As pass vectorise folds lanes: the upper half is added to the lower half. */
+static LoValue fold_part(Emit *e, const PartLoop *parts, int i)
+{
+    Lo *lo = &e->lo;
+    LoValue *totals = ARENA_ARRAY(e->arena, LoValue, e->sum_lanes);
+    for (int k = 0; k < e->sum_lanes; k++)
+        totals[k] = lo_load(lo, lo_type(parts->outer[i]), at_part(e, parts, i, lo_i64_of(lo, k)),
+                            part_align(parts, i));
+    for (int half = e->sum_lanes / 2; half; half /= 2)
+        for (int k = 0; k < half; k++)
+            totals[k] = lo_add(lo, totals[k], totals[k + half]);
+    return totals[0];
+}
+
+void sum_parts_close(Emit *e, PartLoop *parts)
+{
+    Lo *lo = &e->lo;
+    if (!parts->loop.index)
+        return;
+    for (int i = 0; i < parts->n; i++)
+        lo_store(lo, lo_total(lo, *parts->slots[i]), at_part(e, parts, i, parts->loop.index),
+                 part_align(parts, i));
+    lo_for_close(lo, &parts->loop);
+    e->part = NULL;
+    for (int i = 0; i < parts->n; i++) {
+        *parts->slots[i] = parts->outer[i];
+        lo_accumulate(lo, parts->outer[i], fold_part(e, parts, i));
+    }
+}
+
+PartLoop slots_parts_open(Emit *e, SumSlots *const *rows, int n)
+{
+    LoValue **slots = ARENA_ARRAY(e->arena, LoValue *, n * e->body.n_ops);
+    int count = 0;
+    for (int r = 0; r < n; r++)
+        for (int i = 0; i < e->body.n_ops; i++)
+            if (rows[r]->of[i] && is_ordered(e->body.ops[i].op))
+                slots[count++] = &rows[r]->of[i];
+    return sum_parts_open(e, count, slots);
+}
+
+/* ---- columns ---- */
+
 typedef struct ColumnSums {
     LoVector vector;
     ColumnBody body;
@@ -76,7 +151,9 @@ static void sum_level(Emit *e, const ColumnSums *sums, LoValue start, LoValue li
     Lo *lo = &e->lo;
     LoValue **outer;
     if (block <= e->sum_lanes) {
-        LoLoop loop = lo_vector_open(lo, start, limit, sums->vector, "columns");
+        LoLoop loop =
+            e->part ? lo_for_open(lo, lo_iadd(lo, start, e->part), limit, e->sum_lanes, "columns")
+                    : lo_vector_open(lo, start, limit, sums->vector, "columns");
         stand_at_column(e, loop.index);
         sums->body(e, sums->data);
         lo_for_close(lo, &loop);
@@ -97,7 +174,7 @@ static void sum_level(Emit *e, const ColumnSums *sums, LoValue start, LoValue li
 
 LoVector sum_vector(const Emit *e, bool whole)
 {
-    int jam = e->sum_lanes / e->vector;
+    int jam = e->vector > 1 ? e->sum_lanes / e->vector : 1;
     return (LoVector){
         .lanes = (uint8_t)e->vector, .jam = (uint8_t)(jam > 1 ? jam : 0), .whole = whole};
 }
@@ -114,6 +191,10 @@ void sum_columns(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *d
         each_column(e, start, limit, body, data);
         return;
     }
+    PartLoop parts = {0};
+    if (!e->part) /* else it is around the rows */
+        parts = slots_parts_open(e, rows, n);
     sum_level(e, &sums, start, limit, sum_block(start, limit, e->sum_lanes));
+    sum_parts_close(e, &parts);
     stand_at_column(e, NULL);
 }

@@ -177,6 +177,7 @@ struct LoOp {
     const char *name;      /* math, accumulator: which; others: a word for readers, or NULL */
     LoFunction *callee;    /* call */
     LoVector vector;       /* for */
+    int parts;             /* accumulator: partial sums that a loop of vectors adds to; 0: any */
     int unroll;            /* while: turns that are to become one (pass unroll); 0 is 1 */
     LoBlock *body, *other; /* for, while, if; `other`: else, or NULL */
     union {

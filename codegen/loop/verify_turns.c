@@ -38,9 +38,22 @@ static bool check_while(const Turns *t, const LoOp *op)
                      LO_MAX_CARRIED);
 }
 
+/* Sums of floats depend on their order: vectors add to as many partial sums as the builder says. */
+static bool has_parts(const Turns *t, const LoOp *op)
+{
+    const LoOp *accumulator = op->args[0];
+    if (lo_join_of(accumulator) == LO_JOIN_MAX || !lo_is_float(accumulator->type))
+        return true;
+    return accumulator->parts == t->lanes * t->copies ||
+           lo_broken(t->v, op, "%d lanes add floats to an accumulator of %d partial sums",
+                     t->lanes * t->copies, accumulator->parts);
+}
+
 static bool check_accumulate(const Turns *t, const LoOp *op)
 {
     const LoOp *accumulator = op->args[0];
+    if (!differs(t, accumulator) && t->lanes > 1 && !has_parts(t, op))
+        return false;
     return differs(t, accumulator) || t->lanes == 1 || lo_is_constant(accumulator->args[0]) ||
            lo_broken(t->v, op, "what lanes are joined to begins with a constant");
 }

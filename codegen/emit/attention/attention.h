@@ -76,6 +76,8 @@ LoValue queries_lines(Attention *a, LoValue queries); /* the lines that so many 
 void tile_open(Attention *a);
 /* The strip of a value of the scores' shape, allocated when first asked for. */
 LoValue tile_strip(Attention *a, int number);
+/* Stores a value to each vector of the block's queries. */
+void tile_fill(Attention *a, LoValue memory, LoValue value, int align);
 /* Allocates memory for the vectors of a strip and a few more. */
 LoValue tile_memory(Attention *a, LoType element, const char *name);
 

@@ -57,6 +57,14 @@ LoValue tile_memory(Attention *a, LoType element, const char *name)
     return memory;
 }
 
+void tile_fill(Attention *a, LoValue memory, LoValue value, int align)
+{
+    Lo *lo = &a->e->lo;
+    LoLoop vectors = lo_for_open(lo, number(a, 0), number(a, block_vectors(a)), 1, "fill");
+    lo_store(lo, value, lo_at(lo, lo_type(value), memory, vectors.index), align);
+    lo_for_close(lo, &vectors);
+}
+
 LoValue tile_strip(Attention *a, int number)
 {
     if (!a->strips[number])

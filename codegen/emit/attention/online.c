@@ -260,12 +260,13 @@ void online_keep_maxima(Attention *a)
             a->online->before[n] = vectors_of_block(a, "before");
             a->online->scale[n] = vectors_of_block(a, "scale");
         }
-        for (int v = 0; v < block_vectors(a); v++) {
-            LoValue at = lo_i64_of(lo, v), sums = a->sums[maximum - e->body.n_inputs];
-            LoValue x =
-                lo_load(lo, lanes_type(a), lo_at(lo, lanes_type(a), sums, at), lanes_align(a));
-            lo_store(lo, x, lo_at(lo, lanes_type(a), a->online->before[n], at), lanes_align(a));
-        }
+        LoType type = lanes_type(a);
+        LoLoop loop =
+            lo_for_open(lo, lo_i64_of(lo, 0), lo_i64_of(lo, block_vectors(a)), 1, "maxima");
+        LoValue sums = lo_at(lo, type, a->sums[maximum - e->body.n_inputs], loop.index);
+        lo_store(lo, lo_load(lo, type, sums, lanes_align(a)),
+                 lo_at(lo, type, a->online->before[n], loop.index), lanes_align(a));
+        lo_for_close(lo, &loop);
     }
     emit_from_whole(e);
 }

@@ -59,6 +59,8 @@ static LoValue element_of(Attention *a, LoValue row, DType dtype, LoValue column
 static LoLoop columns_open(Attention *a, const TileProduct *p)
 {
     const LoVector vector = sum_vector(a->e, p->depth % a->e->sum_lanes == 0);
+    if (a->e->part)
+        return lo_for_open(&a->e->lo, a->e->part, number(a, p->depth), a->e->sum_lanes, "depth");
     return lo_vector_open(&a->e->lo, number(a, 0), number(a, p->depth), vector, "depth");
 }
 
@@ -85,11 +87,14 @@ void single_scores(Attention *a, const TileProduct *p)
     LoValue query = row_at(a, &queries, types[0], loops.here.lane);
     LoValue key = row_at(a, &keys, types[1], loops.here.key);
     LoValue sum = lo_accumulator(lo, LO_JOIN_ADD, lo_zero(lo, element_type(a)));
+    sum->parts = a->e->sum_lanes;
+    PartLoop parts = sum_parts_open(a->e, 1, (LoValue *[]){&sum});
     LoLoop depth = columns_open(a, p);
     lo_accumulate(lo, sum,
                   lo_mul(lo, element_of(a, query, types[0], depth.index),
                          element_of(a, key, types[1], depth.index)));
     lo_for_close(lo, &depth);
+    sum_parts_close(a->e, &parts);
     lo_store(lo, lo_total(lo, sum), strip_at(a, &p->op->results[0], loops.here.at), score_align(a));
     singles_close(a, &loops);
     emit_from_whole(a->e);

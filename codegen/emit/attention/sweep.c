@@ -33,9 +33,7 @@ void tile_open_reductions(Attention *a, int sweep)
         LoType type = lo_vector(sum_type(e, op), e->vector);
         if (!a->sums[i])
             a->sums[i] = lo_scratch(lo, type, block_vectors(a), 0, "sums");
-        for (int v = 0; v < block_vectors(a); v++)
-            lo_store(lo, lo_identity(lo, reduce_join(op), type),
-                     lo_at(lo, type, a->sums[i], lo_i64_of(lo, v)), sum_align(op));
+        tile_fill(a, a->sums[i], lo_identity(lo, reduce_join(op), type), (int)sum_align(op));
     }
     emit_from_whole(e);
 }

@@ -174,7 +174,11 @@ static LoValue is_in_row(Emit *e)
 static void run_column(Emit *e, Columns *c, bool varies)
 {
     LoIf here;
+    PartLoop parts = {0};
+    SumSlots *sums = c->work->sums;
     c->work->begin(e, c);
+    if (sums && c->loops_columns)
+        parts = slots_parts_open(e, &sums, 1);
     open_loops(e, c);
     if (c->work->enter)
         c->work->enter(e, c);
@@ -186,6 +190,7 @@ static void run_column(Emit *e, Columns *c, bool varies)
     if (c->work->leave)
         c->work->leave(e, c);
     close_loops(e, c);
+    sum_parts_close(e, &parts);
     if (c->work->finish)
         c->work->finish(e, c);
 }
@@ -253,6 +258,7 @@ static bool is_reduction(const Op *op) { return op_family(op) == FAMILY_reduce; 
 
 static void begin_sums(Emit *e, Columns *c)
 {
+    c->work->sums->parts = c->loops_columns ? e->sum_lanes : 0;
     for (int i = 0; i < e->body.n_ops; i++) {
         const Op *op = e->body.ops[i].op;
         emit_from(e, e->body.n_inputs + i);
@@ -314,7 +320,7 @@ static void finish_sums(Emit *e, Columns *c)
 
 void kernel_column(Emit *e)
 {
-    SumSlots sums = {ARENA_ARRAY(e->arena, LoValue, e->body.n_ops)};
+    SumSlots sums = {ARENA_ARRAY(e->arena, LoValue, e->body.n_ops), 0};
     const ColumnWork work = {
         .sums = &sums, .begin = begin_sums, .add = add_row, .finish = finish_sums};
     columns_run(e, &work, NULL);

@@ -326,7 +326,7 @@ static void emit_sweeps(Emit *e, LoValue start, LoValue limit)
 {
     SweepPlan plan = plan_sweeps(e, may_save(e), NULL);
     Sweep sweep = {.plan = &plan, .n_rows = 1};
-    sweep.rows[0].slots.of = ARENA_ARRAY(e->arena, LoValue, e->body.n_ops);
+    sweep.rows[0].slots = (SumSlots){ARENA_ARRAY(e->arena, LoValue, e->body.n_ops), e->sum_lanes};
     allocate_rows(e, &plan);
     run_sweeps(e, &sweep, start, limit);
 }
@@ -401,7 +401,7 @@ static void open_block(Emit *e, Sweep *sweep, LoValue first, int64_t greatest)
                           .token = e->token,
                           .memo = ARENA_ARRAY(e->arena, Memo, e->n_values + 1),
                           .reduced = ARENA_ARRAY(e->arena, LoValue, e->n_values + 1),
-                          .slots = {ARENA_ARRAY(e->arena, LoValue, e->body.n_ops)}};
+                          .slots = {ARENA_ARRAY(e->arena, LoValue, e->body.n_ops), e->sum_lanes}};
         row->token.base = lo_iadd(&e->lo, first, by);
         row->space.at[axis->dim].base = lo_iadd(&e->lo, e->block.position, by);
     }

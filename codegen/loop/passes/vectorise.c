@@ -80,6 +80,7 @@ static void split_accumulator(LoModule *module, Wide *values, LoOp *accumulator,
             lo_accumulator(&lo, lo_join_of(accumulator), lo_splat(&lo, first, lanes));
     accumulator->args[0] = lo_splat(&lo, first, lanes);
     accumulator->type = accumulator->args[0]->type;
+    accumulator->parts = 0;
     parts->vectors[0] = accumulator;
 }
 

@@ -123,7 +123,7 @@ static bool parse_call(LoParser *p, LoopLine *line)
 static bool parse_plain(LoParser *p, LoopLine *line)
 {
     LoForm form = lo_info[line->op.kind].form;
-    int64_t align = 0;
+    int64_t align = 0, parts = 0;
     if (form == LO_FORM_ELEMENT && !lo_parse_type(p, &line->op.element))
         return false;
     if (line->op.kind == LO_math && !(line->op.name = read_string(&p->in, "the function's name")))
@@ -136,7 +136,11 @@ static bool parse_plain(LoParser *p, LoopLine *line)
     if ((form == LO_FORM_ALIGN || form == LO_FORM_ELEMENT) && read_accept_word(&p->in, "align") &&
         !read_int(&p->in, 1, UINT16_MAX, &align))
         return false;
+    if (line->op.kind == LO_accumulator && read_accept_word(&p->in, "parts") &&
+        !read_int(&p->in, 1, LO_MAX_LANES * LO_MAX_JAM, &parts))
+        return false;
     line->op.align = (uint16_t)align;
+    line->op.parts = (int)parts;
     return true;
 }
 

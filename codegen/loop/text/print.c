@@ -160,6 +160,8 @@ static void print_plain(const LoOp *op, Text *out)
         print_order(op, out);
     if (op->align)
         text_add(out, " align %d", op->align);
+    if (op->parts)
+        text_add(out, " parts %d", op->parts);
 }
 
 void lo_print_op(const LoOp *op, Text *out)
