@@ -38,6 +38,7 @@ static const char *const gnu_helpers =
     "#define AT(T, p) (*(T##_at *)(p))\n"
     "/* a * b + c, fused where the processor can. */\n"
     "#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__) || defined(__riscv_d)\n"
+    "#define MULADD_IS_FUSED\n"
     "#define muladd_f32(a, b, c) __builtin_fmaf(a, b, c)\n"
     "#define muladd_f64(a, b, c) __builtin_fma(a, b, c)\n"
     "#else\n"

@@ -266,8 +266,16 @@ const char *c_muladd(CRender *r, LoType type)
             text_add(&r->types, "#%s defined(%s)\n#define %s(a, b, c) ((%s)%s(%s))\n",
                      n++ ? "elif" : "if", fused[i].condition, name, c,
                      fused[i].names[lo_element(type) == lo_f64], fused[i].order);
-    text_add(&r->types, "%s#define %s(a, b, c) ((a) * (b) + (c))\n%s", n ? "#else\n" : "", name,
-             n ? "#endif\n" : "");
+    text_add(
+        &r->types,
+        "#%s defined(MULADD_IS_FUSED)\n"
+        "#define %s(a, b, c) \\\n"
+        "    __extension__({ %s a_ = (a), b_ = (b), c_ = (c); \\\n"
+        "        for (int l_ = 0; l_ < %d; l_++) { c_[l_] = muladd_%s(a_[l_], b_[l_], c_[l_]); "
+        "} \\\n"
+        "        c_; })\n"
+        "#else\n#define %s(a, b, c) ((a) * (b) + (c))\n#endif\n",
+        n ? "elif" : "if", name, c, lo_lanes(type), c_type(r, lo_element(type)), name);
     return name;
 }
 
