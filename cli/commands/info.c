@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "driver/exchange/prompts.h"
 #include "driver/formats/formats.h"
+#include "driver/run/params_hash.h"
 #include "driver/run/thresholds.h"
 #include "driver/train/best.h"
 #include "ir/text.h"
@@ -21,6 +22,7 @@
 
 typedef struct Info {
     Common common;
+    bool hash, json;
 } Info;
 
 static int64_t type_elements(const Type *type)
@@ -444,11 +446,57 @@ static bool info_tensors(Job *job, const char *path)
     return ok;
 }
 
-static bool info(Job *job, const Common *common, const char *path)
+/* ---- the hash of params ---- */
+
+static void print_hash_json(Job *job, const ParamsHash *hash)
 {
+    Text text = {0};
+    JsonWriter json = {.out = &text};
+    json_open(&json, NULL, '{');
+    json_put_text(&json, "hash", hash->all);
+    json_put_text(&json, "of", hash->of);
+    json_open(&json, "params", '[');
+    for (size_t i = 0; i < hash->list.count; i++) {
+        const ParamHash *param = &hash->list.data[i];
+        json_open(&json, NULL, '{');
+        json_put_text(&json, "name", param->name);
+        json_put_text(&json, "type", param->type);
+        json_put_text(&json, "dims", param->dims);
+        json_put_text(&json, "xxh64", arena_printf(job->arena, "%016" PRIx64, param->hash));
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_close(&json, '}');
+    printf("%s\n", text.data);
+    text_free(&text);
+}
+
+static bool info_hash(Job *job, const Info *o, const char *path, bool is_folder)
+{
+    ParamsHash hash;
+    if (is_prepared(path) || text_ends(path, ".tfg") || text_ends(path, ".tir"))
+        return job_error(job,
+                         "%s holds no params to hash: name the folder of a run, or a file of "
+                         "weights",
+                         path);
+    if (!(is_folder ? params_hash_run(job, path, o->common.checkpoint, &hash)
+                    : params_hash_file(job, path, &hash)))
+        return false;
+    if (o->json)
+        print_hash_json(job, &hash);
+    else
+        printf("%s\n", hash.all);
+    return true;
+}
+
+static bool info(Job *job, const Info *o, const char *path)
+{
+    const Common *common = &o->common;
     struct stat status;
     if (stat(path, &status))
         return diag_errno(&job->diags, "read", path, errno), false;
+    if (o->hash || o->json)
+        return info_hash(job, o, path, S_ISDIR(status.st_mode));
     if (S_ISDIR(status.st_mode) && common->settings.count)
         return job_error(job,
                          "%s: --set is for a model's file: a run has the settings that "
@@ -464,10 +512,20 @@ static bool info(Job *job, const Common *common, const char *path)
 static int run_info(Job *job, void *record, const Arguments *arguments)
 {
     const Info *o = record;
-    return cli_finish(job, info(job, &o->common, arguments->words[0]));
+    if (o->common.checkpoint && !o->hash && !o->json)
+        return cli_usage_error("--checkpoint is for --hash and --json: leave it out");
+    return cli_finish(job, info(job, o, arguments->words[0]));
 }
 
-static const Option options[] = {OPTION_SET(Info), OPTION_ALLOW_OUTSIDE(Info)};
+static const Option options[] = {
+    {"hash", NULL, FIELD(Info, hash), 0, NULL,
+     "print one hash of the params alone: their names, types, shapes and values (SHA-256), without "
+     "times, paths and the optimizer's tensors"},
+    {"json", NULL, FIELD(Info, json), 0, NULL,
+     "print that hash and those of each param (XXH64) as JSON"},
+    OPTION_CHECKPOINT(Info),
+    OPTION_SET(Info),
+    OPTION_ALLOW_OUTSIDE(Info)};
 
 const Command command_info = {
     .name = "info",
@@ -476,7 +534,8 @@ const Command command_info = {
     .min_arguments = 1,
     .max_arguments = 1,
     .text = "Shows what a model (.tfg), the folder of a run, a folder of tfc prepare, or a "
-            "checkpoint or other safetensors file contains.",
+            "checkpoint or other safetensors file contains. With --hash equal params give the "
+            "same line on every machine; of a run they are those that it answers with.",
     COMMAND_OPTIONS(Info, options),
     .run = run_info,
 };
