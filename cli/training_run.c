@@ -79,6 +79,11 @@ static bool on_validate(void *user, TrainReport *report)
     return training_validate(((Shown *)user)->training, report);
 }
 
+static bool on_hashed(void *user, const StepHashes *hashes)
+{
+    return training_hashed(((Shown *)user)->training, hashes);
+}
+
 static const char *on_bad_gradient(void *user, const Batch *batch, uint64_t stream, double *value)
 {
     return training_find_bad(((Shown *)user)->training, batch, stream, value);
@@ -210,6 +215,7 @@ int training_run(Training *t)
                         .planned = on_planned,
                         .report = on_report,
                         .validate = t->n_valid ? on_validate : NULL,
+                        .hashed = on_hashed,
                         .find_bad_gradient = on_bad_gradient,
                         .place_of_step = place_of_step};
     cli_flush(t->job);

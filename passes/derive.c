@@ -137,25 +137,44 @@ const char *gradient_rows_name(Arena *arena, const char *param)
     return arena_printf(arena, "grad.%s:rows", param);
 }
 
+/* An output "grad.NAME" for each gradient. */
+static void output_gradients(Function *function, const Trained *t)
+{
+    Builder b = builder_at_end(function);
+    for (int i = 0; i < t->n; i++)
+        build_output(&b,
+                     gradient_name(function->module->arena, op_string(t->params[i]->op, ATTR_name)),
+                     t->gradients[i]);
+}
+
 Function *derive_gradient(Module *module, bool training)
 {
     Function *function = derive(module, FUNCTION_GRADIENT, training, KEEP_LOSS);
     Trained t = differentiate(function, unit_scale(function));
-    Builder b = builder_at_end(function);
-    for (int i = 0; i < t.n; i++)
-        build_output(&b, gradient_name(module->arena, op_string(t.params[i]->op, ATTR_name)),
-                     t.gradients[i]);
+    output_gradients(function, &t);
+    remove_dead(function);
+    return function;
+}
+
+static Function *make_train_step(Module *module, const OptimizerSpec *optimizer, bool outputs)
+{
+    Function *function = derive(module, FUNCTION_TRAIN_STEP, true, KEEP_LOSS);
+    Trained t = differentiate(function, unit_scale(function));
+    if (outputs)
+        output_gradients(function, &t);
+    build_optimizer(function, optimizer, t.n, t.params, t.gradients, NULL);
     remove_dead(function);
     return function;
 }
 
 Function *derive_train_step(Module *module, const OptimizerSpec *optimizer)
 {
-    Function *function = derive(module, FUNCTION_TRAIN_STEP, true, KEEP_LOSS);
-    Trained t = differentiate(function, unit_scale(function));
-    build_optimizer(function, optimizer, t.n, t.params, t.gradients, NULL);
-    remove_dead(function);
-    return function;
+    return make_train_step(module, optimizer, false);
+}
+
+Function *derive_train_step_gradients(Module *module, const OptimizerSpec *optimizer)
+{
+    return make_train_step(module, optimizer, true);
 }
 
 static bool rounds(const Op *op)

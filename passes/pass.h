@@ -138,6 +138,8 @@ Function *derive_gradient(Module *module, bool training);
  * (learning rate), "step" f32[] (1, 2, …). Outputs "loss" and, if any param is trained,
  * "gradient_norm". */
 Function *derive_train_step(Module *module, const OptimizerSpec *optimizer);
+/* The same with the outputs "grad.NAME" of derive_gradient: the gradients before clipping. */
+Function *derive_train_step_gradients(Module *module, const OptimizerSpec *optimizer);
 /* alignment: a function whose output "alignment" f32[B, T~, S~], with 1 for each dimension of
  * heads, is the mean over heads of the last attention of the input `target` over the input
  * `source`. NULL: the model has no such attention. (alignment.c) */

@@ -308,6 +308,9 @@ static const Option options[] = {
      "stop at the first operation that makes a NaN, and name it"},
     {"json-summary", "FILE", OUTPUT(TrainCommand, o.json_summary), 0, NULL,
      "write the last figures as JSON"},
+    {"hashes", "FILE", OUTPUT(TrainCommand, o.hashes), 0, NULL,
+     "write a line of JSON after each step: hashes (XXH64) of the loss, and of each gradient and "
+     "param by name; --resume continues the file"},
     OPTION_TRACE(TrainCommand),
     OPTION_SET(TrainCommand),
     OPTION_ALLOW_OUTSIDE(TrainCommand),

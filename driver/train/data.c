@@ -12,6 +12,7 @@
 #include "driver/run/prediction.h"
 #include "driver/train/best.h"
 #include "driver/train/data_checks.h"
+#include "driver/train/hash_lines.h"
 #include "passes/derive.h"
 
 #include <stdlib.h>
@@ -517,6 +518,7 @@ bool training_load_data(Training *t)
 void training_free(Training *t)
 {
     inference_free(&t->inference);
+    hash_lines_close(t->hash_lines);
     if (t->session_is_open)
         session_close(&t->session);
     for (size_t i = 0; t->parts && i < t->options->mix.count; i++)

@@ -4,6 +4,7 @@
 #include "driver/run/continuation.h"
 #include "driver/run/evaluation.h"
 #include "driver/run/thresholds.h"
+#include "driver/train/hash_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,6 +169,11 @@ bool training_validate(Training *t, TrainReport *report)
     report->samples = t->samples;
     report->n_samples = t->n_samples;
     return true;
+}
+
+bool training_hashed(Training *t, const StepHashes *hashes)
+{
+    return hash_lines_put(t->hash_lines, hashes);
 }
 
 /* The first value of a gradient that is not finite, or NULL. */

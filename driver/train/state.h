@@ -27,6 +27,7 @@ typedef struct TrainOptions {
     const char *gradients;    /* between ranks: f32 or bf16 */
     const char *weights;      /* initial params; NULL: the model's initial values */
     const char *json_summary; /* a file that the caller writes; NULL: none */
+    const char *hashes;       /* the file of HashLines; NULL: none */
     const char *library;      /* of the model, if that is a run's copy; NULL: the standard one */
     FileReach reach;          /* of the files that the model names (FrontendOptions) */
     bool resume, allow_change, allow_unknown, lines, no_bleu, check_numerics;
@@ -101,7 +102,8 @@ typedef struct Training {
     Session session;
     bool session_is_open;
     Store *store;
-    Split *split; /* with shards; its own store is freed with the training */
+    struct HashLines *hash_lines; /* NULL: none */
+    Split *split;                 /* with shards; its own store is freed with the training */
     Inference inference;
     Predictor predictor; /* of validations; n 0: nothing that the model predicts is measured */
     TrainPrograms programs;

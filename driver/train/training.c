@@ -7,6 +7,7 @@
 #include "driver/run/weights.h"
 #include "driver/train/best.h"
 #include "driver/train/data.h"
+#include "driver/train/hash_lines.h"
 #include "driver/train/ranks.h"
 #include "runtime/train/runlog.h"
 
@@ -34,7 +35,8 @@ static void make_settings(Training *t)
     *s = (TrainSettings){.seconds = o->minutes * 60,
                          .folder = o->out,
                          .rounded_gradients = !strcmp(o->gradients, "bf16"),
-                         .check_numerics = o->check_numerics};
+                         .check_numerics = o->check_numerics,
+                         .hashes = o->hashes != NULL};
 #define LOOP(name, ...) s->name = o->name >= 0 ? o->name : spec->name;
 #include "base/training_settings.def"
     if (!s->steps && !o->minutes)
@@ -135,8 +137,12 @@ static bool compile_training(Training *t)
     Session *session = &t->session;
     if (t->settings.batch.shards > 1 || t->settings.accumulate > 1)
         return compile_pieces(t);
+    const OptimizerSpec optimizer = session_optimizer(session);
     return limit_memory(t, NULL) &&
-           (p->step = session_compile(session, session_function(session, "train_step")));
+           (p->step = session_compile(
+                session, t->settings.hashes
+                             ? derive_train_step_gradients(session->model->module, &optimizer)
+                             : session_function(session, "train_step")));
 }
 
 /* Params, gradients and slots of what was compiled. */
@@ -303,6 +309,13 @@ static void tell_distinct(Training *t)
             early < n ? early : n, n, (double)t->corpus->own / (double)n);
 }
 
+/* The file of --hashes, once it is known after which step the training goes on. */
+static bool open_hashes(Training *t)
+{
+    const char *path = t->options->hashes;
+    return !path || (t->hash_lines = hash_lines_open(t->job, path, t->state.step));
+}
+
 bool training_prepare(Training *t)
 {
     const TrainOptions *o = t->options;
@@ -316,10 +329,10 @@ bool training_prepare(Training *t)
         return false;
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
-    bool first = !ranks_mine(o->ranks),
-         ok = (o->record ? load_run(t, changed) : begin_params(t)) &&
-              training_ranks_agree(t, &record) &&
-              (!first || (write_folder(t, &record, changed) && training_judge_anew(t)));
+    bool first = !ranks_mine(o->ranks), ok = (o->record ? load_run(t, changed) : begin_params(t)) &&
+                                             training_ranks_agree(t, &record) &&
+                                             (!first || (write_folder(t, &record, changed) &&
+                                                         training_judge_anew(t) && open_hashes(t)));
     if (ok)
         ranks_share(o->ranks, &t->state, sizeof t->state);
     if (!first)

@@ -212,12 +212,25 @@ static bool log_report(Trainer *t, const TrainReport *report)
     return true;
 }
 
+/* Tells the hashes of the step, if they are wanted. */
+static bool tell_hashes(Trainer *t)
+{
+    if (!t->hashes)
+        return true;
+    trainer_fetch_params(t);
+    t->hashes->step = t->state->step;
+    step_hashes_params(t->hashes);
+    return t->hooks->hashed(t->hooks->user, t->hashes);
+}
+
 static bool is_due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
 
 bool trainer_after_step(Trainer *t, bool last)
 {
     const TrainSettings *s = t->settings;
     int64_t step = t->state->step;
+    if (!tell_hashes(t))
+        return false;
     TrainReport report = make_report(t);
     bool validates = t->hooks->validate && t->validated_step != step &&
                      (last || is_due(step, s->validate_every));

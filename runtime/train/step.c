@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/machine.h"
+#include "base/xxh64.h"
 #include "runtime/exec/trace.h"
 
 #include <inttypes.h>
@@ -185,6 +186,13 @@ static float finish_sum(Trainer *t)
     return norm;
 }
 
+/* If hashes are wanted; of `outputs`, or NULL: of the store. */
+static bool hash_gradients(Trainer *t, Exec *outputs)
+{
+    return !t->hashes || step_hashes_gradients(t->hashes, outputs, t->store, t->programs->split) ||
+           trainer_out_of_memory(t);
+}
+
 /* The params of the next step. */
 static bool apply_update(Trainer *t, float rate)
 {
@@ -193,6 +201,8 @@ static bool apply_update(Trainer *t, float rate)
     trainer_settle(t);
     float norm = split ? finish_sum(t) : NAN;
     t->norm = norm;
+    if (!hash_gradients(t, NULL))
+        return false;
     if (t->states) { /* they read the params that gave the gradient */
         pieces_feed_totals(t, t->states);
         exec_input(t->states, "gradient_norm", &norm);
@@ -277,6 +287,8 @@ static bool add_losses(Trainer *t, const PieceUpdate *update)
             return refuse_number(t, "the loss", t->losses[i], i, update->n);
         loss += t->losses[i];
     }
+    if (t->hashes)
+        t->hashes->loss = xxh64(&loss, sizeof loss, 0);
     t->loss_sum += loss * (double)update->tokens;
     t->loss_tokens += update->tokens;
     return true;
@@ -296,7 +308,8 @@ bool trainer_step(Trainer *t)
     if (!pieces_count(t, &update) || !pieces_compute(t, &update))
         return false;
     pieces_wait(t, &update);
-    if (!add_losses(t, &update) || (!t->programs->step && !apply_update(t, update.rate)))
+    if (!add_losses(t, &update) ||
+        !(t->programs->step ? hash_gradients(t, t->compute) : apply_update(t, update.rate)))
         return false;
     /* infinite, too, where the update would not be finite; of a rank without a part there is only
      * the sum's */

@@ -189,6 +189,14 @@ static int64_t slab_bytes(const Trainer *t)
     return bytes;
 }
 
+/* Whether every step is hashed, as rank 0 wants it. */
+static bool wants_hashes(const TrainSettings *s)
+{
+    bool wants = s->hashes;
+    ranks_share(s->ranks, &wants, sizeof wants);
+    return wants;
+}
+
 static bool open_trainer(Trainer *t)
 {
     const TrainPrograms *p = t->programs;
@@ -201,6 +209,8 @@ static bool open_trainer(Trainer *t)
         return trainer_out_of_memory(t);
     if (!trainer_open_epoch(t) || !checkpoint_check(t->diags, "before the first step", t->store))
         return false;
+    if (wants_hashes(t->settings))
+        t->hashes = step_hashes_new(t->diags->arena, t->store);
     int64_t slab = slab_bytes(t) + (split ? gradient_sum_bytes(t->sum) + split_bytes(split) : 0);
     t->hooks->planned(t->hooks->user, slab,
                       store_bytes(t->store) + (split ? store_own_bytes(split->own) : 0));

@@ -20,11 +20,13 @@
 #include "runtime/train/parallel/split.h"
 #include "runtime/train/runlog.h"
 #include "runtime/train/schedule.h"
+#include "runtime/train/step_hashes.h"
 
 #include <signal.h>
 
 typedef struct TrainPrograms {
-    const TfcProgram *step;                /* train_step; NULL: the next two take its place */
+    /* train_step, with its gradients for TrainSettings.hashes; NULL: the next two take its place */
+    const TfcProgram *step;
     const TfcProgram *accumulate, *update; /* the gradients of several batches, then one update */
     const TfcProgram *totals; /* of these batches, before their gradients; NULL: none are needed */
 
@@ -63,6 +65,7 @@ typedef struct TrainSettings {
     TrainBest best;         /* the figure by which validations are compared */
     bool rounded_gradients; /* between ranks as bf16 (gradient_sum.h) */
     bool check_numerics;    /* an error names the first op that makes a NaN */
+    bool hashes;            /* of every step, for the hook `hashed`; rank 0's holds for all */
     const char *folder;
     const volatile sig_atomic_t *stop; /* not 0: finish the step, save, end */
 
@@ -91,6 +94,8 @@ typedef struct TrainHooks {
      * it computes, and in *why what makes a NaN there, or "". {0}: not known. The hook may be
      * NULL. */
     Loc (*place_of_step)(void *user, const TfcProgram *program, int step, const char **why);
+    /* With `hashes`, after every step, before it is reported and saved. False after an error. */
+    bool (*hashed)(void *user, const StepHashes *hashes);
 } TrainHooks;
 
 typedef enum TrainEnd {

@@ -23,6 +23,7 @@ typedef struct Trainer {
     Overlap *overlap;       /* NULL: nothing is sent while this rank computes */
     SumStep *sums;          /* room for an update's steps */
     double *losses;         /* of the batches of an update */
+    StepHashes *hashes;     /* NULL: not wanted */
     Batches *batches;       /* of state->epoch, of its window */
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */
