@@ -73,6 +73,10 @@ JitStats jit_stats(const Jit *jit);
  * processor, the bits of its vectors, its instruction for pairs of bf16 if it has one. In the
  * arena, from the user's cache or else from LLVM, which is then loaded. NULL after errors. */
 const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags);
+/* The row of targets.def for code that runs here; likewise from the cache or from LLVM. NULL after
+ * errors. */
+const struct Processor *codegen_kind(const TargetOptions *options, Arena *arena,
+                                     Diagnostics *diags);
 /* Of the form that a target's products of a type have: columns, kept, joined and whole, which say
  * how product_pack makes panels; other fields are 0. From the user's cache or else from LLVM. False
  * after errors. */

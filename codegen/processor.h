@@ -40,6 +40,12 @@ typedef struct CodeTarget {
     bool device; /* kernels are for a device with memory of its own (runtime/exec/device.h) */
 } CodeTarget;
 
+/* Why programs for the processor compute bits of their own, as words behind a colon; NULL: they
+ * compute the bits that all processors do for which this is NULL.
+ *   native  native products alone, none of OpenBLAS
+ *   pairs   products of bf16 */
+const char *processor_own_bits(const Processor *processor, bool native, bool pairs);
+
 struct TargetOptions;
 struct Diagnostics;
 /* Settles the options for code that runs in this process. `triple` becomes NULL, and so does `cpu`

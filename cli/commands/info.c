@@ -222,6 +222,22 @@ static const char *best_text(Job *job, const char *path)
                    : "";
 }
 
+/* What computed a training: the version of tfc, whether its bits are common, processors. */
+static void print_computed(Job *job, const char *path)
+{
+    RunRecord record;
+    const char *bits =
+        run_record_read(job, path, &record) ? run_record_fact(&record, "bits") : NULL;
+    if (!bits)
+        return;
+    printf("trained by tfc %s%s%s; bits: %s\n",
+           record.version ? cli_name(job->arena, record.version) : "of another version",
+           record.commit ? ", commit " : "",
+           record.commit ? cli_name(job->arena, record.commit) : "", cli_name(job->arena, bits));
+    for (size_t i = 0; i < record.processors.count; i++)
+        printf("  on      %s\n", cli_name(job->arena, record.processors.data[i]));
+}
+
 /* Which params commands take, and why; nothing where the run has no checkpoints to choose from. */
 static void print_answering(Job *job, const char *folder)
 {
@@ -349,6 +365,7 @@ static bool info_run(Job *job, const char *path)
                corpus_kind_words[run.kind]);
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", cli_name(job->arena, run.session.options.settings.data[i]));
+        print_computed(job, path);
         print_defaults(job, &run);
         print_prompts(job, path);
         if (weights)

@@ -4,6 +4,7 @@
 #include "cli/options/training.h"
 
 #include "cli/commands/commands.h"
+#include "cli/commit.h"
 #include "cli/ranks.h"
 #include "cli/tracing.h"
 #include "driver/run/lock.h"
@@ -200,6 +201,7 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
 {
     TrainCommand *command = record;
     int status = training_options(job, arguments, command);
+    command->o.commit = tfc_commit;
     if (!status)
         status = check_usage(job, &command->o);
     if (!status)

@@ -431,6 +431,32 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
     return cache_made_text(&key, name_processor, &settled, arena, diags);
 }
 
+static const char *name_kind(const void *options, Arena *arena, Diagnostics *diags)
+{
+    LlvmTarget target;
+    const char *name = NULL;
+    if (target_init(&target, options, false, diags)) {
+        name = arena_strdup(arena, target.code.processor->name);
+        target_dispose(&target);
+    }
+    return name;
+}
+
+const Processor *codegen_kind(const TargetOptions *options, Arena *arena, Diagnostics *diags)
+{
+    TargetOptions settled = *options;
+    if (!target_settle(&settled, diags))
+        return NULL;
+    ProgramKey key = key_of_text(arena_printf(arena, "kind of processor %s scalar %d",
+                                              settled.cpu ? settled.cpu : "", settled.scalar),
+                                 NULL);
+    const char *name = cache_made_text(&key, name_kind, &settled, arena, diags);
+    for (int i = 0; name && i < N_PROCESSORS; i++)
+        if (!strcmp(processors[i].name, name))
+            return &processors[i];
+    return NULL;
+}
+
 bool codegen_target(const TargetOptions *options, CodeTarget *out, Diagnostics *diags)
 {
     LlvmTarget target;

@@ -38,6 +38,8 @@ static const JsonField run_fields[] = {
     /* clang-format off */
     /* version */
     ROW("tfc",        TEXT,    version,    OPTIONAL),
+    /* later: the commit that tfc was built from */
+    ROW("commit",     TEXT,    commit,     OPTIONAL),
     /* the model's file as it was given */
     ROW("model",      TEXT,    model,      OPTIONAL),
     /* what a batch is made of */
@@ -54,6 +56,10 @@ static const JsonField run_fields[] = {
     ROW("arguments",  TEXTS,   arguments,  WRITTEN),
     /* the name of the machine's processor, for people to read */
     ROW("processor",  TEXT,    processor,  OPTIONAL),
+    /* later: of all sessions and ranks, with what code was for: "NAME (znver4, 512 bits)" */
+    ROW("processors", TEXTS,   processors, OPTIONAL),
+    /* later: name → version of the libraries that texts are read with */
+    ROW("libraries",  PAIRS,   libraries,  OPTIONAL),
     /* later: of a run of tfc quantize, a word of base/quants.def */
     ROW("quantised",  TEXT,    quantised,  OPTIONAL),
     /* later: of such a run, patterns of the params whose products and lookups are f32 */
@@ -171,6 +177,26 @@ static const char *find_fact(const RunFacts *facts, const char *name)
 const char *run_record_fact(const RunRecord *record, const char *name)
 {
     return find_fact(&record->facts, name);
+}
+
+const char *run_record_library(const RunRecord *record, const char *name)
+{
+    return find_fact(&record->libraries, name);
+}
+
+const char *run_record_processor(Arena *arena, const RunRecord *record)
+{
+    const char *code = run_record_fact(record, "cpu");
+    return arena_printf(arena, "%s (%s)", record->processor ? record->processor : "unknown",
+                        code ? code : "unknown");
+}
+
+void run_record_add_processor(Arena *arena, RunRecord *record, const char *processor)
+{
+    for (size_t i = 0; i < record->processors.count; i++)
+        if (!strcmp(record->processors.data[i], processor))
+            return;
+    vec_push(arena, record->processors, processor);
 }
 
 bool run_record_number(Job *job, const char *folder, const RunRecord *record, const char *name,

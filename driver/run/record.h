@@ -17,11 +17,13 @@ typedef VEC(RunFact) RunFacts;
 typedef PreparedText RunText;
 
 typedef struct RunRecord {
-    const char *version, *model, *processor, *quantised; /* NULL: not quantised */
+    const char *version, *commit, *model, *processor, *quantised; /* NULL: not quantised */
     const char *training; /* TrainState.config of its checkpoints, as they have it; NULL: unknown */
     CorpusKind kind;
     TextList settings, tokens, generation, command, arguments, keep;
+    TextList processors;   /* that took part, with what code was for */
     RunFacts facts, files; /* facts: `decides` */
+    RunFacts libraries;    /* name → version */
     VEC(RunText) texts;    /* `data` */
     bool is_import;        /* made by tfc import: unused is known */
     bool knows_generation; /* by one that reads settings of generation */
@@ -47,8 +49,16 @@ bool run_record_read(Job *job, const char *folder, RunRecord *record);
 bool run_record_refuse(Job *job, const char *path);
 /* The value of that name in `decides`; NULL: there is none. */
 const char *run_record_fact(const RunRecord *record, const char *name);
-/* The same of a whole number from 0 to `most`: *number, which stays where there is none. False
- * after an error that names the file in `folder`: the value is no such number. */
+/* The version of a library of that name; NULL: there is none. */
+const char *run_record_library(const RunRecord *record, const char *name);
+/* The value of the fact "bits" where they are those of all processors. */
+#define COMMON_BITS "common"
+/* The processor that writes the record, with what code is for; and adding one to those that took
+ * part, unless it is among them. */
+const char *run_record_processor(Arena *arena, const RunRecord *record);
+void run_record_add_processor(Arena *arena, RunRecord *record, const char *processor);
+/* run_record_fact of a whole number from 0 to `most`: *number, which stays where there is none.
+ * False after an error that names the file in `folder`: the value is no such number. */
 bool run_record_number(Job *job, const char *folder, const RunRecord *record, const char *name,
                        int64_t most, int64_t *number);
 /* The files beside run.json. run_record_add_file adds one to the record; run_record_has_changed

@@ -2,6 +2,7 @@
 #include "driver/session/about.h"
 
 #include "codegen/codegen.h"
+#include "codegen/processor.h"
 #include "driver/session/tuning.h"
 #include "runtime/exec/exec.h"
 #include "runtime/ranks/ranks.h"
@@ -47,27 +48,41 @@ static const char *system_name(Arena *arena)
                         names.release, names.machine);
 }
 
+/* Of native products: "common", perhaps not of bf16; NULL after an error. */
+static const char *bits_text(Job *job)
+{
+    const Processor *kind = codegen_kind(&(TargetOptions){.opt_level = 2}, job->arena, &job->diags);
+    const char *own = kind ? processor_own_bits(kind, true, false) : NULL,
+               *pairs = kind ? processor_own_bits(kind, true, true) : NULL;
+    if (own)
+        return arena_printf(job->arena, "its own: %s", own);
+    if (pairs)
+        return arena_printf(job->arena, "common in f32; in bf16 its own: %s", pairs);
+    return kind ? "common" : NULL;
+}
+
 bool about_read(Job *job, About *about)
 {
     *about = (About){
         .llvm = codegen_llvm(job->arena, &job->diags),
         .processor = about_processor(job->arena),
         .code = codegen_processor(&(TargetOptions){.opt_level = 2}, job->arena, &job->diags),
+        .bits = bits_text(job),
         .system = system_name(job->arena),
         .blas = tuning_blas(job->arena, &job->diags),
         .mpi = ranks_modules(job->arena),
         .threads = exec_threads(),
     };
-    return about->llvm && about->code && about->blas;
+    return about->llvm && about->code && about->bits && about->blas;
 }
 
 void about_put(const About *about, const char *commit, Text *out)
 {
     text_add(
         out,
-        "tfc %s\ncommit      %s\nLLVM        %s\nsystem      %s\nprocessor   %s\ncode for    %s\nthreads     %d\n"
+        "tfc %s\ncommit      %s\nLLVM        %s\nsystem      %s\nprocessor   %s\ncode for    %s\nbits        %s\nthreads     %d\n"
         "OpenBLAS    %s\nMPI         %s\n",
         TFC_VERSION, commit, about->llvm, about->system,
-        about->processor ? about->processor : "unknown", about->code, about->threads, about->blas,
-        about->mpi);
+        about->processor ? about->processor : "unknown", about->code, about->bits, about->threads,
+        about->blas, about->mpi);
 }

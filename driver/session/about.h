@@ -10,11 +10,12 @@
  *   system     distribution, kernel and machine
  *   processor  the name of the model; NULL: the system does not say
  *   code       the target of generated code (codegen_processor)
+ *   bits       which of its bits are common (processor_own_bits)
  *   blas       OpenBLAS's version and the processor that its kernels are for
  *   mpi        names of the MPI libraries with an installed module, separated by ", "; or "none"
  *   threads    the default of --threads */
 typedef struct About {
-    const char *llvm, *system, *processor, *code, *blas, *mpi;
+    const char *llvm, *system, *processor, *code, *bits, *blas, *mpi;
     int threads;
 } About;
 /* False after an error: LLVM or OpenBLAS cannot be loaded, or LLVM has no code for this machine. */

@@ -47,8 +47,10 @@ static RankFacts list_facts(Training *t, const RunRecord *record)
 {
     Arena *arena = t->job->arena;
     RankFacts facts = {0};
+    const bool common = !strcmp(run_record_fact(record, "bits"), COMMON_BITS);
     for (size_t i = 0; i < record->facts.count; i++)
-        add_fact(t, &facts, record->facts.data[i].name, record->facts.data[i].value);
+        if (!common || strcmp(record->facts.data[i].name, "cpu"))
+            add_fact(t, &facts, record->facts.data[i].name, record->facts.data[i].value);
     for (size_t i = 0; i < record->texts.count; i++)
         add_fact(t, &facts, arena_printf(arena, "the text of --%s", record->texts.data[i].option),
                  record->texts.data[i].sha256);
@@ -81,6 +83,24 @@ static bool can_share(Training *t)
 bool training_ranks_agree(Training *t, const RunRecord *record)
 {
     return !t->options->ranks || (can_share(t) && same_everywhere(t, record));
+}
+
+void training_ranks_processors(Training *t, RunRecord *record)
+{
+    const Ranks *ranks = t->options->ranks;
+    const char *mine = run_record_processor(t->job->arena, record);
+    int64_t n = (int64_t)strlen(mine) + 1;
+    if (ranks_mine(ranks)) {
+        ranks_send(ranks, &n, sizeof n, 0);
+        ranks_send(ranks, mine, n, 0);
+        return;
+    }
+    for (int rank = 1; rank < ranks_count(ranks); rank++) {
+        ranks_receive(ranks, &n, sizeof n, rank);
+        char *theirs = ARENA_ARRAY(t->job->arena, char, n);
+        ranks_receive(ranks, theirs, n, rank);
+        run_record_add_processor(t->job->arena, record, theirs);
+    }
 }
 
 /* ---- the update of a rank: parts for all, the program of this one's, and its store ---- */

@@ -9,9 +9,11 @@
  * only makes the choice. False after errors. */
 bool training_ranks_choose(Job *job, Ranks *ranks);
 /* Called on all ranks, with params in the store. Checks that everything that the result depends on
- * is the same here as on rank 0, and that batches have shards to share. False after errors, one for
- * each difference. */
+ * is the same here as on rank 0 (the processor may be another, if the bits of both are common), and
+ * that batches have shards to share. False after errors, one for each difference. */
 bool training_ranks_agree(Training *training, const RunRecord *record);
+/* After that, on all ranks: adds their processors to rank 0's record. */
+void training_ranks_processors(Training *training, RunRecord *record);
 
 /* A copy of the function, after the passes up to `precision`, for reads_as_bf16: the params that
  * the copy reads as bf16 are those that ranks send each other as bf16. NULL after errors. */

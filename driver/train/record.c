@@ -4,13 +4,18 @@
 #include "driver/train/training.h"
 
 #include "base/file.h"
+#include "base/numbers.h"
 #include "base/sha256.h"
+#include "codegen/codegen.h"
+#include "codegen/processor.h"
 #include "driver/run/run_model.h"
 #include "driver/session/about.h"
 #include "driver/session/tuning.h"
 #include "driver/train/best.h"
 #include "frontend/frontend.h"
 #include "ir/text.h"
+#include "runtime/data/sentencepiece.h"
+#include "runtime/text/hf/characters.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -126,6 +131,18 @@ static const char *describe_products(Training *t)
     return session_choice(job, &choice) ? tuning_text(job->arena, job->gemm, &choice) : NULL;
 }
 
+/* "common", or why the bits are this processor's own; NULL after an error. */
+static const char *describe_bits(const Training *t, const TargetOptions *target,
+                                 const char *products)
+{
+    Arena *arena = t->job->arena;
+    const Processor *kind = codegen_kind(target, arena, &t->job->diags);
+    const char *own = kind ? processor_own_bits(kind, !strcmp(products, "native"),
+                                                !strcmp(t->options->dtype, "bf16"))
+                           : NULL;
+    return !kind ? NULL : own ? arena_printf(arena, "its own: %s", own) : COMMON_BITS;
+}
+
 /* A fact of trainings whose gradients are rounded alone. */
 static const char rounded_gradients[] = "gradients between ranks";
 
@@ -138,9 +155,11 @@ static bool add_facts(Training *t, RunRecord *record)
     TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
     const char *processor = codegen_processor(&target, arena, &t->job->diags);
     const char *products = processor ? describe_products(t) : NULL;
-    if (!products)
+    const char *bits = products ? describe_bits(t, &target, products) : NULL;
+    if (!bits)
         return false;
     add_fact(t, record, "version", TFC_VERSION);
+    add_fact(t, record, "numbers", arena_printf(arena, "%d", NUMBERS_VERSION));
     add_fact(t, record, "model", describe_model(t));
     add_fact(t, record, "optimizer", describe_optimizer(t));
     add_fact(t, record, "rate", describe_rate(t));
@@ -163,6 +182,7 @@ static bool add_facts(Training *t, RunRecord *record)
     add_fact(t, record, "seed", arena_printf(arena, "%" PRId64, o->seed));
     add_fact(t, record, "dtype", o->dtype);
     add_fact(t, record, "cpu", processor);
+    add_fact(t, record, "bits", bits);
     add_fact(t, record, "gemm", job->gemm ? job->gemm : "auto");
     add_fact(t, record, "products", products);
     add_fact(t, record, "passes", job->passes ? job->passes : "all");
@@ -230,6 +250,27 @@ static bool add_all_texts(const Training *t, RunRecord *record)
     return ok;
 }
 
+/* ---- who took part, and with what ---- */
+
+/* The libraries that texts are read with; SentencePiece where it makes the vocabulary, or once did.
+ * False after an error. */
+static bool add_libraries(Training *t, RunRecord *record)
+{
+    static const char sentencepiece[] = "SentencePiece";
+    const TrainOptions *o = t->options;
+    Job *job = t->job;
+    const bool made = o->record ? run_record_library(o->record, sentencepiece) != NULL
+                                : !o->rows && o->vocab.spec && vocab_needs_text(o->vocab.spec) &&
+                                      vocab_spec_is_pieces(o->vocab.spec);
+    vec_push(job->arena, record->libraries, ((RunFact){"utf8proc", char_library()}));
+    vec_push(job->arena, record->libraries, ((RunFact){"PCRE2", pattern_library()}));
+    if (made && !sp_load(&job->diags))
+        return false;
+    if (made)
+        vec_push(job->arena, record->libraries, ((RunFact){sentencepiece, sp_version()}));
+    return true;
+}
+
 bool training_record(Training *t, RunRecord *record)
 {
     const TrainOptions *o = t->options;
@@ -239,6 +280,7 @@ bool training_record(Training *t, RunRecord *record)
         return false;
     *record = (RunRecord){
         .version = TFC_VERSION,
+        .commit = o->commit,
         .model = o->record && o->library ? o->record->model : o->model,
         .processor = about_processor(t->job->arena),
         .training = arena_printf(t->job->arena, "%" PRIu64, train_config(&t->settings, t->corpus)),
@@ -264,7 +306,12 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments, "--column");
         vec_push(t->job->arena, record->arguments, t->fields_found.data[i]);
     }
-    return add_all_texts(t, record) && add_facts(t, record);
+    if (!add_all_texts(t, record) || !add_facts(t, record) || !add_libraries(t, record))
+        return false;
+    if (o->record)
+        record->processors = o->record->processors;
+    run_record_add_processor(t->job->arena, record, run_record_processor(t->job->arena, record));
+    return true;
 }
 
 /* ---- differences on resume ---- */
@@ -405,13 +452,55 @@ static bool ends_elsewhere(const RunFact *fact, const char *old)
            !strncmp(fact->value, old, (size_t)(b - old));
 }
 
+/* The numbers of another version of tfc. */
+static void tell_numbers(Changes *c, const RunRecord *was, const char *old, const char *new)
+{
+    Arena *arena = c->t->job->arena;
+    const char *by = arena_printf(arena, "tfc %s%s%s", was->version ? was->version : "unknown",
+                                  was->commit ? ", commit " : "", was->commit ? was->commit : "");
+    tell(c,
+         "numbers: they were %s (%s), and this build computes those of version %s: its next steps "
+         "would have other bits than that build's",
+         old ? arena_printf(arena, "those of version %s", old) : "of before they had versions", by,
+         new);
+}
+
+/* A fact that may be another, since the bits are the same: a note says so. */
+static bool is_noted(Changes *c, const RunFact *fact, const char *old, const RunRecord *was,
+                     const RunRecord *now)
+{
+    const char *bits = run_record_fact(was, "bits"), *numbers = run_record_fact(was, "numbers");
+    const bool same_numbers = numbers && !strcmp(numbers, run_record_fact(now, "numbers"));
+    Diagnostics *diags = &c->t->job->diags;
+    if (!strcmp(fact->name, "bits") && !old)
+        return true; /* of an earlier build, which the numbers tell of */
+    if (!strcmp(fact->name, "version")) {
+        if (same_numbers)
+            diag_remark(diags, (Loc){0},
+                        "the run was begun by tfc %s and goes on with %s, which computes the same "
+                        "bits",
+                        old, fact->value);
+        return true;
+    }
+    if (strcmp(fact->name, "cpu") || !bits || strcmp(bits, COMMON_BITS) ||
+        strcmp(run_record_fact(now, "bits"), COMMON_BITS))
+        return false;
+    diag_remark(diags, (Loc){0}, "the run computed on %s, and goes on on %s: the bits are the same",
+                old, fact->value);
+    return true;
+}
+
 static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now)
 {
     for (size_t i = 0; i < now->facts.count; i++) {
         const RunFact *fact = &now->facts.data[i];
         const char *old = run_record_fact(was, fact->name);
-        if (old && !strcmp(old, fact->value))
+        if ((old && !strcmp(old, fact->value)) || is_noted(c, fact, old, was, now))
             continue;
+        if (!strcmp(fact->name, "numbers")) {
+            tell_numbers(c, was, old, fact->value);
+            continue;
+        }
         if (old && !strcmp(fact->name, "model"))
             explain_model(c, was, now);
         else
@@ -426,6 +515,20 @@ static void compare_facts(Changes *c, const RunRecord *was, const RunRecord *now
     const char *rounded = run_record_fact(was, rounded_gradients);
     if (rounded && !run_record_fact(now, rounded_gradients))
         tell(c, "%s: it was %s and is now f32", rounded_gradients, rounded);
+}
+
+/* Another version may cut texts, or make vocabularies, otherwise: the run keeps its vocabulary, and
+ * the texts' ids are compared in any case (train_config). */
+static void note_libraries(Changes *c, const RunRecord *was, const RunRecord *now)
+{
+    for (size_t i = 0; i < now->libraries.count; i++) {
+        const RunFact *library = &now->libraries.data[i];
+        const char *old = run_record_library(was, library->name);
+        if (old && strcmp(old, library->value))
+            diag_remark(&c->t->job->diags, (Loc){0},
+                        "%s was %s when the run began, and is %s: texts may be cut otherwise",
+                        library->name, old, library->value);
+    }
 }
 
 /* The text of `record` that text i of `other` is to be compared with: of the same option, which may
@@ -481,6 +584,7 @@ bool training_may_go_on(Training *t, const RunRecord *was, const RunRecord *now,
     Changes c = {.t = t};
     compare_facts(&c, was, now);
     compare_texts(&c, was, now);
+    note_libraries(&c, was, now);
     *changed = c.n > 0;
     if (!c.n || t->options->allow_change)
         return true;

@@ -28,6 +28,7 @@ typedef struct TrainOptions {
     const char *weights;      /* initial params; NULL: the model's initial values */
     const char *json_summary; /* a file that the caller writes; NULL: none */
     const char *hashes;       /* the file of HashLines; NULL: none */
+    const char *commit;       /* that tfc was built from */
     const char *library;      /* of the model, if that is a run's copy; NULL: the standard one */
     FileReach reach;          /* of the files that the model names (FrontendOptions) */
     bool resume, allow_change, allow_unknown, lines, no_bleu, check_numerics;

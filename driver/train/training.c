@@ -329,10 +329,13 @@ bool training_prepare(Training *t)
         return false;
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
-    bool first = !ranks_mine(o->ranks), ok = (o->record ? load_run(t, changed) : begin_params(t)) &&
-                                             training_ranks_agree(t, &record) &&
-                                             (!first || (write_folder(t, &record, changed) &&
-                                                         training_judge_anew(t) && open_hashes(t)));
+    const bool first = !ranks_mine(o->ranks);
+    bool ok =
+        (o->record ? load_run(t, changed) : begin_params(t)) && training_ranks_agree(t, &record);
+    if (ok)
+        training_ranks_processors(t, &record);
+    if (ok && first)
+        ok = write_folder(t, &record, changed) && training_judge_anew(t) && open_hashes(t);
     if (ok)
         ranks_share(o->ranks, &t->state, sizeof t->state);
     if (!first)

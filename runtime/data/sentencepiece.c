@@ -5,10 +5,11 @@
 #include "base/library.h"
 
 LIBRARY_FUNCTION(sp_train)
+LIBRARY_FUNCTION(sp_version)
 
 bool sp_load(Diagnostics *diags)
 {
-    static const LibraryFunction functions[] = {LIBRARY_ENTRY(sp_train)};
+    static const LibraryFunction functions[] = {LIBRARY_ENTRY(sp_train) LIBRARY_ENTRY(sp_version)};
     static Library library = {
         .name = "tfc-sentencepiece.so", .package = "tfc", LIBRARY_TABLE(functions)};
     const char *path = library_module(diags->arena, library.name);

@@ -16,6 +16,8 @@ extern "C" {
 /* Loads the module, before the first call of sp_train; does nothing if it is loaded. False after
  * errors. */
 bool sp_load(Diagnostics *diags);
+/* The library's version when tfc was built, "0.1.97"; after sp_load. */
+const char *sp_version(void);
 /* SpTexts: how a model reads texts.
  *   as_is    as they are: with tabs, runs of blanks, all characters; else with NFKC and one blank
  *            for each run

@@ -79,6 +79,20 @@ for mpi in $found; do
     [ ! -e no ] && [ ! -e no.txt ] || fail "$mpi: something was written"
 done
 
+# Ranks of different processors, where their bits are the same; the run's record has both.
+if "$tfc" --version | grep -q '^bits  *common' && [ "$(uname -m)" = x86_64 ]; then
+    mpi=${found##* } native="$tfc train model.tfg $text --gemm native --out mixed-cpus --steps 3"
+    "$tfc" train model.tfg $text --gemm native --shards 8 --out one-cpu --steps 3 2>err.txt || fail "$(cat err.txt)"
+    launch $mpi 2 sh unlike.sh $native -- $native --cpu x86-64-v3 2>err.txt || fail "other processors: $(cat err.txt)"
+    [ "$("$tfc" info mixed-cpus | grep -c '^  on ')" = 2 ] || fail "not both processors: $("$tfc" info mixed-cpus)"
+    last_loss() { sed -n 's/.*"loss": \([0-9.]*\),.*/\1/p' "$1/log.jsonl" | tail -n 1; }
+    awk -v a="$(last_loss mixed-cpus)" -v b="$(last_loss one-cpu)" 'BEGIN { exit !(a > b - 1e-4 && a < b + 1e-4) }' ||
+        fail "other processors learn otherwise: loss $(last_loss mixed-cpus), not $(last_loss one-cpu)"
+    rm -rf mixed-cpus
+    refuses_by_ranks "error: bits is 'its own: the processor has no fused multiply-add' here and 'common' on rank 0" \
+        sh unlike.sh $native -- $native --cpu x86-64-v2
+fi
+
 if [ -n "$short" ]; then
     "$tfc" train model.tfg $text --shards 8 --out onward --steps 6 2>err.txt || fail "$(cat err.txt)"
     launch ${found##* } 2 "$tfc" train --resume --out onward --steps 12 2>err.txt || fail "resumed by two ranks: $(cat err.txt)"

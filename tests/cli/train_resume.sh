@@ -7,6 +7,7 @@ set -eu
 . tests/common.sh
 enter_work
 
+"$tfc" --version >version.txt
 backwards_with 0.1 >model.tfg <<'END'
 train {
   optimizer = adam(beta1 = 0.9, beta2 = 0.98, eps = 1e-9)
@@ -65,11 +66,18 @@ refuses 1 "other.tfg:10:1: .*the model was another: parts/model.tfg has no line 
 sed 's/heads = 2/heads = 4/' model.tfg >heads.tfg
 refuses 1 "heads.tfg:3:1: .*line 3 of parts/model.tfg is 'const layers = 1, d_model = 16, d_ff = 32, heads = 2" \
     "$tfc" train heads.tfg --out parts --resume
-sed 's/"version": "/"version": "9/' parts/run.json >newer.json
-mv parts/run.json kept.json
-cp newer.json parts/run.json
-refuses 1 "version: it was 9" resume
-mv kept.json parts/run.json
+# Of a build with other numbers, and of one from before they had versions; another version of tfc or of a library is noted.
+cp parts/run.json kept.json
+sed 's/"numbers": "/&9/' kept.json >parts/run.json
+refuses 1 "numbers: they were those of version 9[0-9]* (tfc [0-9.]*, commit .*), and this build computes those of version [0-9]*:" resume
+sed '/"numbers": "/d; /"bits": "/d; /"commit": "/d' kept.json >parts/run.json
+refuses 1 "numbers: they were of before they had versions (tfc [0-9.]*), and this build computes those of version" resume
+[ "$(grep -c error: "$work/err.txt")" = 1 ] || fail "more than the numbers: $(cat "$work/err.txt")"
+sed 's/"version": "/&9/; s/"utf8proc": "/&9/' kept.json >parts/run.json
+resume 2>err || fail "another version of tfc: $(cat err)"
+grep -q "note: the run was begun by tfc 9[0-9.]* and goes on with [0-9.]*, which computes the same bits" err || fail "$(cat err)"
+grep -q "note: utf8proc was 9[0-9.]* when the run began, and is [0-9.]*: texts may be cut otherwise" err || fail "$(cat err)"
+cp kept.json parts/run.json
 mv train.tgt kept.tgt
 refuses 1 "cannot read .*/train.tgt (--target of the run; --target says where it is now): there is no such file" resume
 cp kept.tgt train.tgt
@@ -95,6 +103,20 @@ refuses 1 "the model's is \[24, " resume --allow-change --set d_model=24
 sed 's/rate .*/rate = cosine(peak = 0.01, warmup = 2)/' model.tfg >falls.tfg
 "$tfc" train falls.tfg --source train.src --target train.tgt --vocab words:auto --out falls --steps 4 2>err || fail "$(cat err)"
 refuses 1 "rate: it was cosine(.*steps = 4) and is now cosine(.*steps = 8)" "$tfc" train falls --resume --steps 8
+
+# Where the bits are common, another processor goes on, with a note; the record has both. Where they are its own, none does.
+lacks() { ! "$tfc" bench model.tfg --mode train --batch 1 --source-length 2 --target-length 2 --steps 1 --cpu "$1" >/dev/null 2>&1; }
+if grep -q '^bits  *common' version.txt && ! lacks x86-64-v3; then
+    train native --steps 2 --gemm native
+    "$tfc" train native --resume --steps 3 --cpu x86-64-v3 2>err || fail "another processor: $(cat err)"
+    grep -q "note: the run computed on .*, and goes on on x86-64-v3, 256 bits: the bits are the same" err || fail "$(cat err)"
+    [ "$("$tfc" info native | grep -c '^  on ')" = 2 ] || fail "not both processors: $("$tfc" info native)"
+    "$tfc" info native | grep -q '^trained by tfc [0-9.]*, commit .*; bits: common$' || fail "$("$tfc" info native)"
+    refuses 1 "bits: it was common and is now its own: the processor has no fused multiply-add" \
+        "$tfc" train native --resume --steps 4 --cpu x86-64-v2
+    refuses 1 "bits: it was common and is now its own: OpenBLAS computes products" \
+        "$tfc" train native --resume --steps 4 --gemm blas
+fi
 
 # Folders that are no runs, and runs that are not asked for.
 refuses 2 "is the folder of a run" "$tfc" train parts

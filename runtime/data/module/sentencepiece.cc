@@ -137,6 +137,8 @@ std::unordered_map<std::string, std::string> training_settings(int pieces, bool 
 
 extern "C" {
 
+const char *sp_version(void) { return SENTENCEPIECE_VERSION; }
+
 bool sp_train(const Line *lines, int64_t n, int pieces, const SpTexts *texts, bool exact,
               char **bytes, size_t *size, int *least, char **error)
 {

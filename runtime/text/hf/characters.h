@@ -52,4 +52,9 @@ bool regex_next(const HfPattern *pattern, const char *text, size_t length, size_
 /* The two folders have also pattern_regex and pattern_free (pattern.h), uni_put_form and
  * uni_grapheme (unicode.h). */
 
+/* Versions of utf8proc and PCRE2, "10.42 2022-12-11" (hf_system; hf_table has
+ * neither). */
+const char *char_library(void);
+const char *pattern_library(void);
+
 #endif

@@ -9,6 +9,8 @@ static_assert((int)UTF8PROC_CATEGORY_CN == CHAR_CN && (int)UTF8PROC_CATEGORY_MN 
                   (int)UTF8PROC_CATEGORY_PC == CHAR_PC && (int)UTF8PROC_CATEGORY_CO == CHAR_CO,
               "categories have utf8proc's numbers");
 
+const char *char_library(void) { return utf8proc_version(); }
+
 CharCategory char_category(uint32_t character)
 {
     return (CharCategory)utf8proc_category((utf8proc_int32_t)character);

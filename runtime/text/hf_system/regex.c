@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *pattern_library(void)
+{
+    static char version[64];
+    if (pcre2_config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof version)
+        pcre2_config(PCRE2_CONFIG_VERSION, version);
+    return version;
+}
+
 /* What Oniguruma writes in another way: \h is a hexadecimal digit there. */
 static bool translate(const char *regex, size_t length, TokenText *out)
 {
