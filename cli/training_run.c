@@ -7,6 +7,7 @@
 #include "cli/forecast.h"
 #include "cli/progress.h"
 #include "driver/train/training.h"
+#include "driver/train/verify.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>
@@ -178,7 +179,10 @@ static void tell_nothing_left(const Training *t)
 static void tell_end(const Shown *shown, TrainEnd end)
 {
     const Training *t = shown->training;
-    if (end == TRAIN_INTERRUPTED)
+    if (end == TRAIN_INTERRUPTED && t->verify)
+        fprintf(stderr, "interrupted at step %" PRId64 ": what was compared is the same\n",
+                t->state.step);
+    else if (end == TRAIN_INTERRUPTED)
         fprintf(stderr, "interrupted at step %" PRId64 " and saved; --resume goes on\n",
                 t->state.step);
     else if (end == TRAIN_DONE && t->settings.patience > 0 && t->state.bad >= t->settings.patience)
@@ -225,6 +229,11 @@ int training_run(Training *t)
         train(&t->job->diags, &t->programs, &t->settings, &hooks, t->corpus, t->store, &t->state);
     progress_clear(&s.progress);
     tell_end(&s, end);
+    const char *verified = t->verify && end == TRAIN_DONE ? verify_end(t->verify) : NULL;
+    if (verified)
+        printf("%s\n", verified);
+    else if (t->verify && end == TRAIN_DONE)
+        end = TRAIN_FAILED;
     static const char *const ended[] = {"done", "interrupted", "failed"};
     bool written = write_summary(&s, ended[end]);
     cli_flush(t->job);

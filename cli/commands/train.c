@@ -13,7 +13,9 @@
 #include "driver/train/ranks.h"
 #include "driver/train/training.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VALID_TEXTS = TEXTS_PAIRS | TEXTS_DATA | TEXTS_TEXT };
@@ -108,7 +110,7 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error(
             "there is nothing to resume: %s is not there; name the folder that tfc train -o has written",
             o->model);
-    if (!o->out)
+    if (!o->out && !o->verify)
         return cli_usage_error("-o RUN is needed: the folder to write the run to");
     if (o->resume && !file_exists(o->out))
         return cli_usage_error(
@@ -130,7 +132,7 @@ static int check_usage(Job *job, const TrainOptions *o)
                               : text_files_mistake(job->arena, &o->texts, "", TRAIN_TEXTS);
     if (!mistake)
         mistake = text_files_mistake(job->arena, &o->valid_texts, "valid-", VALID_TEXTS);
-    if (!mistake && !o->resume) /* a run may have been begun with such */
+    if (!mistake && !o->resume && !o->verify) /* a run may have been begun with such */
         mistake = options_in_vain(job, o);
     if (mistake)
         return cli_usage_error("%s", mistake);
@@ -144,7 +146,8 @@ static int check_usage(Job *job, const TrainOptions *o)
         return cli_usage_error("%s", mistake);
     if (o->best && !validates)
         return cli_usage_error("--best %s has nothing to validate on: " VALID_NEEDED, o->best);
-    if (!run_lock_is_taken(o->out) && holds_training(job, o)) /* taken: run_lock_take says so */
+    if (o->out && !run_lock_is_taken(o->out) &&
+        holds_training(job, o)) /* taken: run_lock_take says so */
         return cli_usage_error(HOLDS_TRAINING, o->out);
     return 0;
 }
@@ -197,6 +200,17 @@ static int run_training(Job *job, TrainOptions *o, const char *trace_file, Ranks
     return status;
 }
 
+/* The folder of a run that is repeated, if none is given; an exit status. */
+static int make_folder(Job *job, TrainOptions *o, const char **temporary)
+{
+    const char *place = getenv("TMPDIR");
+    char *path = arena_printf(job->arena, "%s/tfc-verify-XXXXXX", place && *place ? place : "/tmp");
+    if (!mkdtemp(path))
+        return diag_errno(&job->diags, "make", path, errno), EXIT_INPUT;
+    o->out = *temporary = path;
+    return EXIT_DONE;
+}
+
 static int run_train(Job *job, void *record, const Arguments *arguments)
 {
     TrainCommand *command = record;
@@ -210,8 +224,16 @@ static int run_train(Job *job, void *record, const Arguments *arguments)
                                          : vocabulary_take_rules(job, &command->o.vocab)))
         status = EXIT_INPUT;
     command->o.ranks = command->common.ranks;
+    if (!status && command->o.verify && command->o.ranks)
+        status = cli_usage_error("--verify repeats a run in one process, which computes the same "
+                                 "bits: leave mpirun out");
+    const char *temporary = NULL;
+    if (!status && !command->o.out)
+        status = make_folder(job, &command->o, &temporary);
     if (!status)
         status = run_training(job, &command->o, command->common.trace, command->common.ranks);
+    if (temporary)
+        file_remove_tree(temporary);
     cli_flush(job);
     return cli_ranks_close(command->common.ranks, status);
 }
@@ -283,6 +305,10 @@ static const Option options[] = {
      "folder of the run: model, vocabulary, checkpoints, log.jsonl"},
     {"resume", NULL, CALL(TrainCommand, o.resume), 0, NULL,
      "continue from RUN/last.safetensors, bit for bit, with the options that the run began with"},
+    {"verify", "RUN", CALL(TrainCommand, o.verify), 0, NULL,
+     "repeat RUN's training in another folder (a temporary one without -o), by the options of its "
+     "record, from the start or after --weights RUN/step-N.safetensors, and compare each step with "
+     "its checkpoints and the lines of --hashes FILE; status 1 names the first that differs"},
     {"allow-change", NULL, CALL(TrainCommand, o.allow_change), 0, NULL,
      "with --resume: continue though model, data or settings have changed"},
     {"allow-unknown", NULL, FIELD(TrainCommand, o.allow_unknown), 0, NULL,
@@ -312,7 +338,7 @@ static const Option options[] = {
      "write the last figures as JSON"},
     {"hashes", "FILE", OUTPUT(TrainCommand, o.hashes), 0, NULL,
      "write a line of JSON after each step: hashes (XXH64) of the loss, and of each gradient and "
-     "param by name; --resume continues the file"},
+     "param by name; --resume continues the file, --verify compares with it"},
     OPTION_TRACE(TrainCommand),
     OPTION_SET(TrainCommand),
     OPTION_ALLOW_OUTSIDE(TrainCommand),
@@ -330,7 +356,7 @@ const Command command_train = {
         "(--data), and writes a run: the folder of -o. Options override the model's train block. "
         "SIGINT, SIGTERM and SIGHUP finish the step, save, and exit with 3.\n"
         "tfc train RUN --resume continues a run; it is an error if model, text or settings have "
-        "changed, unless --allow-change is given. tfc train RUN -o NEW begins a new run from the "
+        "changed, unless --allow-change is given. tfc train --verify RUN repeats a run and compares. tfc train RUN -o NEW begins a new run from the "
         "params of RUN.",
     COMMAND_OPTIONS(TrainCommand, options),
     .run = run_train,

@@ -337,6 +337,31 @@ static bool add_spent_minutes(Job *job, const char *run, double *minutes)
                      file_in(job->arena, run, "log.jsonl"), spent, LIMIT_minutes);
 }
 
+/* "--verify RUN": its options are recalled; --weights names where to begin, and is taken out of the
+ * arguments. An exit status. */
+static int name_verified(Job *job, TrainOptions *o, Arguments *all)
+{
+    Arguments rest = {.count = all->count, .words = all->words, .file = all->file};
+    if (all->count || o->resume)
+        return cli_usage_error("--verify %s repeats that run by its own record: leave %s out",
+                               o->verify, o->resume ? "--resume" : all->words[0]);
+    if (!run_argument(job, o->verify))
+        return EXIT_INPUT;
+    rest.argv = ARENA_ARRAY(job->arena, char *, all->argc + 1);
+    for (int i = 0; i < all->argc; i++)
+        if (!strcmp(all->argv[i], "--weights"))
+            i++;
+        else if (strncmp(all->argv[i], "--weights=", strlen("--weights=")))
+            rest.argv[rest.argc++] = all->argv[i];
+    for (size_t i = 0; i < all->given.count; i++)
+        if (strcmp(all->given.data[i].option->name, "weights"))
+            vec_push(job->arena, rest.given, all->given.data[i]);
+    o->begin = o->weights;
+    o->weights = NULL;
+    *all = rest;
+    return EXIT_DONE;
+}
+
 /* Parses again, with the run's options before those given; an exit status. Without a model
  * the run's own copy is meant. */
 static int recall(Job *job, TrainCommand *command, Arguments *arguments)
@@ -344,23 +369,23 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     TrainOptions *o = &command->o;
     const TrainOptions now = *o;
     RunRecord *record = ARENA_NEW(job->arena, RunRecord);
-    if (!run_record_read(job, now.out, record))
+    const char *home = now.verify ? now.verify : now.out;
+    if (!run_record_read(job, home, record))
         return EXIT_INPUT;
     if (record->quantised) {
         job_error(job,
                   "%s is quantised (%s) and cannot be resumed: resume the run it was made of, "
                   "or train from its weights by --weights %s",
-                  now.out, record->quantised, now.out);
+                  home, record->quantised, home);
         return EXIT_INPUT;
     }
-    bool goes_on = run_can_resume(job, now.out);
+    bool goes_on = now.verify || run_can_resume(job, home);
     int n, status = job->diags.errors ? EXIT_INPUT
                     : goes_on         ? check_kept(job, &now, arguments, record)
                                       : 0;
     if (status)
         return status;
-    char **words =
-        join_words(job, run_record_file(job, now.out), &record->arguments, arguments, &n);
+    char **words = join_words(job, run_record_file(job, home), &record->arguments, arguments, &n);
     if (!words)
         return EXIT_INPUT;
     if (!common_parse(job, &command_train, n, words, command, arguments, &status))
@@ -371,11 +396,13 @@ static int recall(Job *job, TrainCommand *command, Arguments *arguments)
     settle_best(job, o, &now, record);
     o->settings = merge_settings(job->arena, &o->settings, &(TextList){0});
     o->out = now.out;
+    o->home = home;
+    o->begin = now.begin;
     o->record = goes_on ? record : NULL;
     o->model = now.model;
     o->reach = now.reach;
     if (!o->model) {
-        const SessionOptions own = run_session_options(job, o->out, record, &o->settings);
+        const SessionOptions own = run_session_options(job, home, record, &o->settings);
         o->model = own.path;
         o->library = own.library;
         o->reach = own.reach;
@@ -405,8 +432,8 @@ int training_options(Job *job, const Arguments *given, TrainCommand *command)
     TrainOptions *o = &command->o;
     Arguments all = *given;
     take_common(command);
-    int status = name_run(job, o, given);
-    if (!status && o->resume && o->out && is_run_folder(o->out))
+    int status = o->verify ? name_verified(job, o, &all) : name_run(job, o, given);
+    if (!status && (o->verify || (o->resume && o->out && is_run_folder(o->out))))
         status = recall(job, command, &all);
     if (status)
         return status;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { LARGEST_JSON = 1 << 20 };
+#define MOST_RUN_STEPS (INT64_C(1) << 53)
 
 static const char RECORD[] = "run.json";
 
@@ -58,6 +59,8 @@ static const JsonField run_fields[] = {
     ROW("processor",  TEXT,    processor,  OPTIONAL),
     /* later: of all sessions and ranks, with what code was for: "NAME (znver4, 512 bits)" */
     ROW("processors", TEXTS,   processors, OPTIONAL),
+    /* later: the step after which the run last went on with changes (--allow-change) */
+    ROW("changed",    INTEGER, changed,    OPTIONAL, .most = MOST_RUN_STEPS),
     /* later: name → version of the libraries that texts are read with */
     ROW("libraries",  PAIRS,   libraries,  OPTIONAL),
     /* later: of a run of tfc quantize, a word of base/quants.def */

@@ -22,6 +22,7 @@ typedef struct RunRecord {
     CorpusKind kind;
     TextList settings, tokens, generation, command, arguments, keep;
     TextList processors;   /* that took part, with what code was for */
+    int64_t changed;       /* step after which it last went on with changes; 0: never */
     RunFacts facts, files; /* facts: `decides` */
     RunFacts libraries;    /* name → version */
     VEC(RunText) texts;    /* `data` */

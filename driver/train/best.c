@@ -302,7 +302,7 @@ bool training_judge_anew(Training *t)
     const TrainBest *best = &t->settings.best;
     TrainState *state = &t->state;
     const char *was;
-    if (!record || !t->n_valid)
+    if (!record || !t->n_valid || t->options->verify)
         return true;
     training_recorded_best(record, &was);
     uint64_t texts = state->judge ? state->judge_texts : hash_texts(record, best->text);

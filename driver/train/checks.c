@@ -98,7 +98,7 @@ bool training_check_settings(Training *t)
     note_trained(t);
     return codegen_processor(&target, job->arena, &job->diags) &&
            (!o->json_summary || file_can_write(&job->diags, o->json_summary)) &&
-           (!o->hashes || file_can_write(&job->diags, o->hashes)) &&
+           (!o->hashes || o->verify || file_can_write(&job->diags, o->hashes)) &&
            training_check_memory(t, !o->record && o->vocab.spec && vocab_spec_size(o->vocab.spec) &&
                                         (!o->vocab.source || vocab_spec_size(o->vocab.source)));
 }

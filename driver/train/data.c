@@ -381,12 +381,21 @@ static bool compare_vocabularies(Training *t)
     return true;
 }
 
+/* What of the run that --weights names the new training need not fit. False after an error. */
+static bool compare_weights(Training *t)
+{
+    const char *weights = t->options->weights;
+    return (!weights || !is_run_folder(weights) ||
+            column_words_keep(t->job, weights, &t->ports, &t->columns, &t->params_new)) &&
+           (!t->vocab || compare_vocabularies(t));
+}
+
 static bool make_vocabulary(Training *t)
 {
     const TrainOptions *o = t->options;
     if (o->record) {
-        t->vocab = vocabulary_of_run(t->job, o->out, o->record);
-        if (t->vocab && !column_words_read(t->job, o->out, o->record, &t->columns))
+        t->vocab = vocabulary_of_run(t->job, o->home, o->record);
+        if (t->vocab && !column_words_read(t->job, o->home, o->record, &t->columns))
             return false;
     } else {
         if (vocabulary_needs_text(&o->vocab))
@@ -395,13 +404,11 @@ static bool make_vocabulary(Training *t)
         t->vocab = vocabulary_of_texts(t);
         if (!(o->rows ? column_words_read(t->job, o->prepared, NULL, &t->columns)
                       : column_words_make(t->job, o->reach.folder, &t->ports, &t->columns,
-                                          t->text.columns, o->line_limit, o->vocab.normalize)) ||
-            (o->weights && is_run_folder(o->weights) &&
-             !column_words_keep(t->job, o->weights, &t->ports, &t->columns, &t->params_new)))
-            return false;
-        if (t->vocab && !compare_vocabularies(t))
+                                          t->text.columns, o->line_limit, o->vocab.normalize)))
             return false;
     }
+    if (!training_goes_on(o) && !compare_weights(t))
+        return false;
     if (t->vocab)
         vocab_set_stream(t->vocab, o->kind == CORPUS_STREAM);
     return t->vocab != NULL;
@@ -449,7 +456,7 @@ static bool read_recorded_length(const Training *t, int64_t *length)
     const TrainOptions *o = t->options;
     *length = 0;
     return !o->record ||
-           run_record_number(t->job, o->out, o->record, "max_length", LIMIT_max_length, length);
+           run_record_number(t->job, o->home, o->record, "max_length", LIMIT_max_length, length);
 }
 
 /* A resumed run has the lengths that it began with: read_recorded_length has read them before. */

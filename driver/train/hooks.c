@@ -5,6 +5,7 @@
 #include "driver/run/evaluation.h"
 #include "driver/run/thresholds.h"
 #include "driver/train/hash_lines.h"
+#include "driver/train/verify.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,7 +174,7 @@ bool training_validate(Training *t, TrainReport *report)
 
 bool training_hashed(Training *t, const StepHashes *hashes)
 {
-    return hash_lines_put(t->hash_lines, hashes);
+    return t->verify ? verify_step(t->verify, hashes) : hash_lines_put(t->hash_lines, hashes);
 }
 
 /* The first value of a gradient that is not finite, or NULL. */

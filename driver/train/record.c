@@ -308,8 +308,10 @@ bool training_record(Training *t, RunRecord *record)
     }
     if (!add_all_texts(t, record) || !add_facts(t, record) || !add_libraries(t, record))
         return false;
-    if (o->record)
+    if (o->record) {
         record->processors = o->record->processors;
+        record->changed = o->record->changed;
+    }
     run_record_add_processor(t->job->arena, record, run_record_processor(t->job->arena, record));
     return true;
 }
@@ -414,10 +416,10 @@ static void compare_files(Changes *c)
     for (size_t i = 0; i < t->session.model->files.count; i++) {
         const Source *file = t->session.model->files.data[i];
         const char *path =
-            file_in(job->arena, t->options->out, model_file_place(t->session.model, file));
+            file_in(job->arena, t->options->home, model_file_place(t->session.model, file));
         const Source *copy = NULL;
         if (file_exists(path))
-            copy = job_read(job, t->options->out, path, MODEL_MAX_BYTES);
+            copy = job_read(job, t->options->home, path, MODEL_MAX_BYTES);
         if (copy)
             compare_file(c, file, copy);
     }
@@ -590,8 +592,9 @@ bool training_may_go_on(Training *t, const RunRecord *was, const RunRecord *now,
         return true;
     diag_note(
         &t->job->diags, (Loc){0},
-        "with this, %s would not go on as it began; to go on all the same, with the model and settings of now, "
+        "with this, %s would not %s; to go on all the same, with the model and settings of now, "
         "type: %s --allow-change",
-        t->options->out, typed_command(t));
+        t->options->home, t->options->verify ? "be repeated" : "go on as it began",
+        typed_command(t));
     return false;
 }

@@ -27,10 +27,13 @@ typedef struct TrainOptions {
     const char *gradients;    /* between ranks: f32 or bf16 */
     const char *weights;      /* initial params; NULL: the model's initial values */
     const char *json_summary; /* a file that the caller writes; NULL: none */
-    const char *hashes;       /* the file of HashLines; NULL: none */
-    const char *commit;       /* that tfc was built from */
-    const char *library;      /* of the model, if that is a run's copy; NULL: the standard one */
-    FileReach reach;          /* of the files that the model names (FrontendOptions) */
+    const char *hashes;       /* the file of HashLines, with `verify` read; NULL: none */
+    const char *verify;       /* the run that is repeated, and only read (verify.h); NULL: none */
+    const char *begin;   /* its checkpoint to begin after; NULL: it is repeated from the start */
+    const char *home;    /* with a record: the folder that has model and vocabulary */
+    const char *commit;  /* that tfc was built from */
+    const char *library; /* of the model, if that is a run's copy; NULL: the standard one */
+    FileReach reach;     /* of the files that the model names (FrontendOptions) */
     bool resume, allow_change, allow_unknown, lines, no_bleu, check_numerics;
     CorpusKind kind;
     int64_t seed;
@@ -43,9 +46,15 @@ typedef struct TrainOptions {
     /* patterns of params: that do not train; the only ones that train; that weights may lack */
     TextList freeze, only, fresh;
     TextList command, arguments; /* for run.json: as typed, and what --resume repeats */
-    const RunRecord *record;     /* of the run being resumed; NULL: a new run */
+    const RunRecord *record;     /* of the run being resumed or repeated; NULL: a new run */
     const Ranks *ranks;          /* that train together; NULL: one process */
 } TrainOptions;
+
+/* Whether the training begins after a checkpoint, and not at its first step. */
+static inline bool training_goes_on(const TrainOptions *o)
+{
+    return o->record && (!o->verify || o->begin);
+}
 
 /* ValidText: a validation text: pairs, lines or records. */
 typedef struct ValidText {
@@ -103,8 +112,9 @@ typedef struct Training {
     Session session;
     bool session_is_open;
     Store *store;
-    struct HashLines *hash_lines; /* NULL: none */
-    Split *split;                 /* with shards; its own store is freed with the training */
+    struct HashLines *hash_lines; /* NULL: none; so is verify */
+    struct Verify *verify;
+    Split *split; /* with shards; its own store is freed with the training */
     Inference inference;
     Predictor predictor; /* of validations; n 0: nothing that the model predicts is measured */
     TrainPrograms programs;

@@ -9,6 +9,7 @@
 #include "driver/train/data.h"
 #include "driver/train/hash_lines.h"
 #include "driver/train/ranks.h"
+#include "driver/train/verify.h"
 #include "runtime/train/runlog.h"
 
 #include <inttypes.h>
@@ -36,7 +37,7 @@ static void make_settings(Training *t)
                          .folder = o->out,
                          .rounded_gradients = !strcmp(o->gradients, "bf16"),
                          .check_numerics = o->check_numerics,
-                         .hashes = o->hashes != NULL};
+                         .hashes = o->hashes || o->verify};
 #define LOOP(name, ...) s->name = o->name >= 0 ? o->name : spec->name;
 #include "base/training_settings.def"
     if (!s->steps && !o->minutes)
@@ -250,14 +251,15 @@ static void name_whole(Training *t, const CheckpointParts *parts, const char *la
 static bool load_run(Training *t, bool changed)
 {
     const TrainOptions *o = t->options;
-    const char *last = file_in(t->job->arena, o->out, "last.safetensors");
+    const char *last = o->begin ? o->begin : file_in(t->job->arena, o->out, "last.safetensors");
     uint64_t config = train_config(&t->settings, t->corpus);
     const Split *split = t->programs.split;
     const CheckpointParts *parts = split ? split_checkpoint(split, t->job->arena) : NULL;
     CheckpointSlots slots = {0};
     if (!checkpoint_load(&t->job->diags, t->job->arena, last, t->store, parts, &t->state,
                          changed ? &slots : NULL)) {
-        name_whole(t, parts, last);
+        if (!o->begin)
+            name_whole(t, parts, last);
         return false;
     }
     tell_slots(t, &slots, last);
@@ -265,7 +267,7 @@ static bool load_run(Training *t, bool changed)
         return job_error(
             t->job,
             "%s belongs to another training than the one of %s/run.json: put back the checkpoint of this run, or begin another by --weights",
-            last, o->out);
+            last, o->home);
     t->state.config = config;
     t->state.seed = (uint64_t)o->seed;
     return true;
@@ -287,7 +289,7 @@ static bool begin_params(Training *t)
 static bool write_folder(Training *t, const RunRecord *record, bool changed)
 {
     const char *out = t->options->out, *from = t->options->weights;
-    return t->options->record && !changed
+    return t->options->record && !t->options->verify && !changed
                ? run_record_write(t->job, out, record)
                : (!from || !is_run_folder(from) || published_keep(t->job, from, NULL, out)) &&
                      run_folder_write(t->job, out, &t->session, t->vocab, &t->columns, record);
@@ -309,10 +311,13 @@ static void tell_distinct(Training *t)
             early < n ? early : n, n, (double)t->corpus->own / (double)n);
 }
 
-/* The file of --hashes, once it is known after which step the training goes on. */
+/* The file of --hashes, or what --verify compares, once it is known after which step the training
+ * goes on. */
 static bool open_hashes(Training *t)
 {
     const char *path = t->options->hashes;
+    if (t->options->verify)
+        return (t->verify = verify_open(t)) != NULL;
     return !path || (t->hash_lines = hash_lines_open(t->job, path, t->state.step));
 }
 
@@ -330,8 +335,10 @@ bool training_prepare(Training *t)
     t->state =
         (TrainState){.seed = (uint64_t)o->seed, .config = train_config(&t->settings, t->corpus)};
     const bool first = !ranks_mine(o->ranks);
-    bool ok =
-        (o->record ? load_run(t, changed) : begin_params(t)) && training_ranks_agree(t, &record);
+    bool ok = (training_goes_on(o) ? load_run(t, changed) : begin_params(t)) &&
+              training_ranks_agree(t, &record);
+    if (changed)
+        record.changed = t->state.step;
     if (ok)
         training_ranks_processors(t, &record);
     if (ok && first)

@@ -28,7 +28,8 @@ bool training_may_go_on(Training *training, const RunRecord *was, const RunRecor
 /* Measures each validation text, and fills the report with figures and, if the model can decode,
  * samples of the first text; false after errors. */
 bool training_validate(Training *training, TrainReport *report);
-/* Writes the hashes of a step to the file of --hashes; false after an error. */
+/* Writes the hashes of a step to the file of --hashes, or with --verify compares them; false after
+ * an error. */
 bool training_hashed(Training *training, const StepHashes *hashes);
 /* The name of the first param whose gradient of this batch is not finite, and at *value the first
  * element of that gradient that is not. Compiles a program to find the param. NULL: there is none,

@@ -101,7 +101,7 @@ tampered() {
 }
 cp -r run theirs
 # Of all options of tfc train only those of the run itself may stand there: none that names an output.
-no_record="allow-change allow-outside hashes help json-summary output resume trace" refused=
+no_record="allow-change allow-outside hashes help json-summary output resume trace verify" refused=
 for option in $("$tfc" train --help | sed -n 's/^  \(-[a-z], \)*--\([a-z-]*\).*/\2/p' | sort); do
     tampered "--$option" --no-such --no-such # the first of them may be the option's value
     refuses 1 "theirs/run.json: \"arguments\": " "$tfc" train theirs --resume
