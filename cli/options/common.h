@@ -37,7 +37,8 @@ typedef struct Common {
 
 #define OPTION_CPU(record)                                                                         \
     {"cpu", "NAME", MACHINE(record, common.cpu), 0, NULL,                                          \
-     "generate code for the processor NAME, such as x86-64-v3 (this machine)"}
+     "generate code for the processor NAME, such as x86-64-v3 (this machine); those with fused "     \
+     "multiply-add, from x86-64-v3 on, compute the same bits"}
 
 #define OPTION_PASSES(record)                                                                      \
     {"passes", "LIST", FIELD(record, common.passes), 0, NULL,                                      \

@@ -1,5 +1,7 @@
 # What tfc train --hashes and tfc info --json say, by hashlib and XXH64 as its specification has it (xxhash_spec.md).
-# Usage: hashes.py CHECKPOINT INFO.json LINES.jsonl
+# Usage: hashes.py all CHECKPOINT INFO.json LINES.jsonl
+#        hashes.py row VOCAB.txt SOURCE TARGET OUT     one row of text as the inputs of a translator
+#        hashes.py gradients INFO.json LINES.jsonl     those of the first line beside tensors grad.NAME
 import hashlib
 import json
 import struct
@@ -44,23 +46,48 @@ def xxh64(data):
 
 
 assert xxh64(b"") == "ef46db3751d8e999"
-checkpoint, info, lines = sys.argv[1:]
-data = open(checkpoint, "rb").read()
-size = struct.unpack("<Q", data[:8])[0]
-header = json.loads(data[8 : 8 + size])
-header.pop("__metadata__", None)
-whole, params = hashlib.sha256(), []
-for name in sorted((n for n in header if not n.startswith("optimizer.")), key=str.encode):
-    tensor = header[name]
-    begin, end = tensor["data_offsets"]
-    element = data[8 + size + begin : 8 + size + end]
-    dims = ",".join(map(str, tensor["shape"]))
-    params.append({"name": name, "type": tensor["dtype"].lower(), "dims": dims, "xxh64": xxh64(element)})
-    whole.update(b"\0".join((name.encode(), tensor["dtype"].lower().encode(), dims.encode(), element)))
-said = json.load(open(info))
-assert said["hash"] == whole.hexdigest(), (said["hash"], whole.hexdigest())
-assert said["params"] == params, (said["params"], params)
-steps = [json.loads(line) for line in open(lines)]
-assert [s["step"] for s in steps] == list(range(1, len(steps) + 1))
-assert steps[-1]["params"] == {p["name"]: p["xxh64"] for p in params}
-assert all(set(s["gradients"]) == set(steps[0]["params"]) for s in steps)
+
+
+def check_all(checkpoint, info, lines):
+    data = open(checkpoint, "rb").read()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + size])
+    header.pop("__metadata__", None)
+    whole, params = hashlib.sha256(), []
+    for name in sorted((n for n in header if not n.startswith("optimizer.")), key=str.encode):
+        tensor = header[name]
+        begin, end = tensor["data_offsets"]
+        element = data[8 + size + begin : 8 + size + end]
+        dims = ",".join(map(str, tensor["shape"]))
+        params.append({"name": name, "type": tensor["dtype"].lower(), "dims": dims, "xxh64": xxh64(element)})
+        whole.update(b"\0".join((name.encode(), tensor["dtype"].lower().encode(), dims.encode(), element)))
+    said = json.load(open(info))
+    assert said["hash"] == whole.hexdigest(), (said["hash"], whole.hexdigest())
+    assert said["params"] == params, (said["params"], params)
+    steps = [json.loads(line) for line in open(lines)]
+    assert [s["step"] for s in steps] == list(range(1, len(steps) + 1))
+    assert steps[-1]["params"] == {p["name"]: p["xxh64"] for p in params}
+    assert all(set(s["gradients"]) == set(steps[0]["params"]) for s in steps)
+
+
+def write_row(vocabulary, source, target, out):
+    ids = {word: i for i, word in enumerate(open(vocabulary).read().split())}
+    source, target = ([ids[word] for word in open(file).read().split()] for file in (source, target))
+    end = [ids["</s>"]]
+    rows = {"src": source + end, "tgt": [ids["<s>"]] + target, "tgt.next": target + end}
+    header, data = {}, b""
+    for name, row in rows.items():
+        begin = len(data)
+        data += struct.pack("<%di" % len(row), *row)
+        header[name] = {"dtype": "I32", "shape": [1, len(row)], "data_offsets": [begin, len(data)]}
+    text = json.dumps(header).encode()
+    open(out, "wb").write(struct.pack("<Q", len(text)) + text + data)
+
+
+def check_gradients(info, lines):
+    computed = {p["name"]: p["xxh64"] for p in json.load(open(info))["params"]}
+    hashes = json.loads(open(lines).readline())["gradients"]
+    assert hashes and all(computed["grad." + name] == value for name, value in hashes.items()), (computed, hashes)
+
+
+{"all": check_all, "row": write_row, "gradients": check_gradients}[sys.argv[1]](*sys.argv[2:])

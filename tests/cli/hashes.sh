@@ -33,7 +33,7 @@ sed '/"command": /,/]/d' hashed/run.json | grep hashes && fail "the output stand
 # What is hashed.
 train run --steps 6 --save-every 3 --keep 2 --hashes all.jsonl
 "$tfc" info run --json >info.json 2>err.txt || fail "$(cat err.txt)"
-/usr/bin/python3 "$root/tests/cli/hashes.py" run/last.safetensors info.json all.jsonl || fail "another hash"
+/usr/bin/python3 "$root/tests/cli/hashes.py" all run/last.safetensors info.json all.jsonl || fail "another hash"
 one=$(hash_of run)
 echo "$one" | grep -qx '[0-9a-f]\{64\}' || fail "$one"
 for what in run/last.safetensors run/step-6.safetensors "run --checkpoint last"; do
@@ -45,6 +45,23 @@ done
 [ "$(hash_of weights.safetensors)" = "$one" ] || fail "what is exported has another hash"
 refuses 1 "model.tfg holds no params to hash" "$tfc" info model.tfg --hash
 refuses 2 "--checkpoint is for --hash" "$tfc" info run --checkpoint last
+
+# Gradients are those of the step's batch, before clipping: of the one row that there is, as tfc run computes them.
+backwards_with 0 >plain.tfg <<'END'
+train {
+  rate      = constant(0.003)
+  batch     = tokens(300)
+  clip_norm = 0.1
+}
+END
+echo "b c a d e" >one.src
+echo "e d a c b" >one.tgt
+"$tfc" train plain.tfg --source one.src --target one.tgt --vocab words:auto --steps 1 -o zero 2>err.txt || fail "$(cat err.txt)"
+"$tfc" train zero -o first --source one.src --target one.tgt --gemm native --steps 1 --hashes first.jsonl 2>err.txt || fail "$(cat err.txt)"
+/usr/bin/python3 "$root/tests/cli/hashes.py" row zero/vocab.txt one.src one.tgt row.safetensors
+"$tfc" run zero --in row.safetensors --out out.safetensors --grad --gemm native 2>err.txt || fail "$(cat err.txt)"
+"$tfc" info out.safetensors --json >out.json
+/usr/bin/python3 "$root/tests/cli/hashes.py" gradients out.json first.jsonl || fail "other gradients than tfc run has"
 
 # Resumed, the file has one line a step, as of a run that never stopped; lines of lost steps go.
 train part --steps 3 --hashes part.jsonl

@@ -28,6 +28,9 @@ for mpi in $found; do
         fail "$mpi: another log"
 done
 
+"$tfc" train --verify "${found##* }3" >out.txt 2>err.txt || fail "what ranks trained is not repeated: $(cat err.txt)"
+grep -q "3: steps 1 to 12 repeated, the same bits: " out.txt || fail "$(cat out.txt)"
+
 # Embeddings of several blocks, of which a batch has some rows: one that the logits use, too, and one that only
 # gathers read; with batches of two, clipped.
 { sed 's/d_ff = 1100/d_ff = 40/' model.tfg; cat <<'END'; } >rows.tfg
@@ -88,6 +91,7 @@ if "$tfc" --version | grep -q '^bits  *common' && [ "$(uname -m)" = x86_64 ]; th
     last_loss() { sed -n 's/.*"loss": \([0-9.]*\),.*/\1/p' "$1/log.jsonl" | tail -n 1; }
     awk -v a="$(last_loss mixed-cpus)" -v b="$(last_loss one-cpu)" 'BEGIN { exit !(a > b - 1e-4 && a < b + 1e-4) }' ||
         fail "other processors learn otherwise: loss $(last_loss mixed-cpus), not $(last_loss one-cpu)"
+    refuses_by_ranks "verify repeats a run in one process" "$tfc" train --verify mixed-cpus
     rm -rf mixed-cpus
     refuses_by_ranks "error: bits is 'its own: the processor has no fused multiply-add' here and 'common' on rank 0" \
         sh unlike.sh $native -- $native --cpu x86-64-v2
