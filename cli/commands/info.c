@@ -496,6 +496,8 @@ static bool info_hash(Job *job, const Info *o, const char *path, bool is_folder)
                          "%s holds no params to hash: name the folder of a run, or a file of "
                          "weights",
                          path);
+    if (is_folder && !is_run_folder(path))
+        return run_record_refuse(job, path);
     if (!(is_folder ? params_hash_run(job, path, o->common.checkpoint, &hash)
                     : params_hash_file(job, path, &hash)))
         return false;

@@ -4,6 +4,7 @@
 # Usage: hashes.sh TFC   (from the project's root)
 set -eu
 . tests/common.sh
+. tests/published.sh
 enter_work
 backwards_model >model.tfg
 words_backwards
@@ -43,6 +44,12 @@ done
 [ "$(hash_of run/step-3.safetensors)" != "$one" ] || fail "other params have the same hash"
 "$tfc" export run -o weights.safetensors 2>err.txt || fail "$(cat err.txt)"
 [ "$(hash_of weights.safetensors)" = "$one" ] || fail "what is exported has another hash"
+# Of an imported run by the names of its model, as its checkpoints have them.
+published_marian published
+"$tfc" import published -o import 2>err.txt || fail "$(cat err.txt)"
+"$tfc" train import -o frozen --source train.src --target train.tgt --freeze '**' --steps 1 2>err.txt || fail "$(cat err.txt)"
+[ "$(hash_of import)" = "$(hash_of frozen)" ] || fail "an imported run has another hash than its checkpoint"
+refuses 1 "published is not the folder of a run: it has no run.json" "$tfc" info published --hash
 refuses 1 "model.tfg holds no params to hash" "$tfc" info model.tfg --hash
 refuses 2 "--checkpoint is for --hash" "$tfc" info run --checkpoint last
 
