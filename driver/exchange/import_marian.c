@@ -116,17 +116,12 @@ static bool tell_unread(const Marian *m)
     return true;
 }
 
-/* Whether the settings count as many tokens as the vocabulary has; 0: they do not say. */
 static bool check_counts(Marian *m, const char *path)
 {
-    const JsonValue *counts = json_member(m->config.json, "dim-vocabs");
-    for (size_t i = 0; counts && counts->kind == JV_LIST && i < counts->n; i++)
-        if (counts->items[i].kind != JV_INTEGER ||
-            (counts->items[i].integer && counts->items[i].integer != m->n_tokens))
-            return job_error(m->job, "%s: \"dim-vocabs\" is %s, and %s has %lld tokens",
-                             m->config.source->path, import_json_text(m->job, counts), path,
-                             (long long)m->n_tokens);
-    return true;
+    const JsonValue *counts = marian_wrong_counts(m->config.json, m->n_tokens);
+    return !counts || job_error(m->job, "%s: \"dim-vocabs\" is %s, and %s has %lld tokens",
+                                m->config.source->path, import_json_text(m->job, counts), path,
+                                (long long)m->n_tokens);
 }
 
 static bool read_settings(Marian *m)
@@ -136,6 +131,9 @@ static bool read_settings(Marian *m)
         return array &&
                job_error(m->job, "%s: the array '%s' is no text", m->npz->path, MARIAN_SETTINGS);
     size_t length = strnlen(array->data, (size_t)array->count);
+    if (length == (size_t)array->count)
+        return job_error(m->job, "%s: the array '%s' is cut off: Marian ends it with a NUL",
+                         m->npz->path, MARIAN_SETTINGS);
     m->settings = arena_strndup(m->job->arena, array->data, length);
     const char *path = arena_printf(m->job->arena, "%s: %s", m->npz->path, MARIAN_SETTINGS);
     m->config = (ImportConfig){.source = diag_source(m->job->arena, path, m->settings, length),

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "driver/exchange/import_config.h"
+#include "driver/exchange/import_json.h"
 #include "driver/formats/npz.h"
 #include "driver/exchange/npz_marian.h"
 #include "driver/exchange/npz_yaml.h"
@@ -128,14 +129,36 @@ static void put_setting(NpzExport *x, const ImportRow *row, Text *out)
         text_add(out, "%s: %.9g\n", row->key, value->number);
 }
 
-/* Whether Marian's model is one of such settings: its activation may be another. */
-static const char *checked(NpzExport *x, const char *yaml)
+/* Whether the settings say what config.json does, in which a number has nine digits. */
+static bool check_setting(NpzExport *x, const ImportConfig *yaml, const ImportRow *row)
 {
-    const char *path = x->config.source->path;
-    ImportConfig config = {.source = diag_source(x->job->arena, path, yaml, strlen(yaml)),
-                           .model = &marian_settings};
-    config.json = yaml_read(&x->job->diags, x->job->arena, config.source);
-    return config.json && import_config_check(x->job, &config) ? yaml : NULL;
+    const bool renames = row->kind == IMPORT_RENAME;
+    const JsonValue *is = renames ? import_config_value(x->job, yaml, row->key) : NULL;
+    const JsonValue *said = renames ? import_config_value(x->job, &x->config, row->to) : NULL;
+    const bool numbers = is && said && import_json_is_number(is) && import_json_is_number(said);
+    return !is || !said ||
+           (numbers ? (float)is->number == (float)said->number
+                    : import_json_is_same(x->job, is, said)) ||
+           job_error(x->job,
+                     "%s: \"%s\" is %s, and config.json beside it has %s: without model.yml the "
+                     "settings are made of config.json",
+                     yaml->source->path, row->key, import_json_text(x->job, is),
+                     import_json_text(x->job, said));
+}
+
+/* Whether they are settings of a model of Marian's, and of this one; NULL after an error. */
+static const char *checked(NpzExport *x, const Source *yaml)
+{
+    ImportConfig config = {.source = yaml, .model = &marian_settings};
+    config.json = yaml_read(&x->job->diags, x->job->arena, yaml);
+    bool ok = config.json && import_config_check(x->job, &config);
+    for (const ImportRow *row = marian_settings.rows; ok && row->key; row++)
+        ok = check_setting(x, &config, row);
+    const JsonValue *counts = ok ? marian_wrong_counts(config.json, x->n_tokens) : NULL;
+    if (counts)
+        ok = job_error(x->job, "%s: \"dim-vocabs\" is %s, and the model has %lld tokens",
+                       yaml->path, import_json_text(x->job, counts), (long long)x->n_tokens);
+    return ok ? yaml->text : NULL;
 }
 
 /* The YAML: what came, or what the table says of config.json; NULL after an error. */
@@ -144,14 +167,16 @@ static const char *settings(NpzExport *x)
     const char *path = file_in(x->job->arena, x->published, "model.yml");
     if (file_exists(path)) {
         const Source *file = job_read(x->job, x->published, path, LARGEST_SETTINGS);
-        return file ? file->text : NULL;
+        return file ? checked(x, file) : NULL;
     }
     Text text = {0};
     for (const ImportRow *row = marian_settings.rows; row->key; row++)
         put_setting(x, row, &text);
     text_add(&text, "dim-vocabs:\n  - %lld\n  - %lld\n", (long long)x->n_tokens,
              (long long)x->n_tokens);
-    return checked(x, text_keep(x->job->arena, &text));
+    const size_t length = text.length;
+    return checked(x, diag_source(x->job->arena, x->config.source->path,
+                                  text_keep(x->job->arena, &text), length));
 }
 
 static bool write_arrays(NpzExport *x, const char *path)

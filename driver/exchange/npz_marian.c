@@ -73,6 +73,16 @@ bool marian_is_unread(const char *key)
     return false;
 }
 
+const JsonValue *marian_wrong_counts(const JsonValue *said, int64_t n_tokens)
+{
+    const JsonValue *counts = json_member(said, "dim-vocabs");
+    for (size_t i = 0; counts && counts->kind == JV_LIST && i < counts->n; i++)
+        if (counts->items[i].kind != JV_INTEGER ||
+            (counts->items[i].integer && counts->items[i].integer != n_tokens))
+            return counts;
+    return NULL;
+}
+
 double marian_position_base(double width) { return pow(10000, width / (width - 2)); }
 
 /* ---- arrays ---- */

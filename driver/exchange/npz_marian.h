@@ -4,6 +4,7 @@
 #define DRIVER_EXCHANGE_NPZ_MARIAN_H
 
 #include "base/arena.h"
+#include "base/json_read.h"
 #include "base/vec.h"
 #include "driver/exchange/import_models.h"
 
@@ -21,6 +22,9 @@ extern const ImportModel marian_settings;
 /* Whether a transformer computes the same whatever the value of this key: the key is of another
  * type of model, of training, or of weights' initial values. */
 bool marian_is_unread(const char *key);
+/* "dim-vocabs" of settings, if it counts other than n_tokens tokens on a side (0: not said); else
+ * NULL. */
+const JsonValue *marian_wrong_counts(const JsonValue *settings, int64_t n_tokens);
 
 /* MarianName: an array of Marian and our param with the same layout. Marian's array of a vector
  * begins with an axis of 1.

@@ -223,6 +223,10 @@ def break_it(npz, to, how):
         arrays.append(("Wpos", table[key]))
     elif how == "bomb":
         arrays.append(("zeros", npy([1 << 25], bytes(1 << 27))))
+    elif how == "no NUL":
+        text = table["special:model.yml"].split(b"\n", 1)[1]
+        text = text[:text.index(b"tied-embeddings-all")]
+        arrays = put(npy([len(text)], text, "|i1"), "special:model.yml")
     elif how == "settings":
         arrays = [(k, v) for k, v in arrays if k != "special:model.yml"]
     elif how != "archive":

@@ -138,6 +138,18 @@ model.tfg|$a const position_base = 77|"position_base" is 77, and it has no place
 run.json|s#"end=</s>",#&"stop=</s>","stop=<unk>",#|"eos_token_id" names several ends, and it has no place in Marian's settings
 run.json|s#"end=</s>",#&"first=<unk>",#|"forced_bos_token_id" is set, and it has no place in Marian's settings
 END_EDITS
+# Marian's own settings, kept in the run, that are cut or say something else than config.json.
+while IFS='|' read -r edit message; do
+    rm -rf edited
+    cp -r run edited
+    sed -i "$edit" edited/published/model.yml
+    refuses 1 "$message" "$tfc" export edited --format marian -o no.npz
+done <<'END_EDITS'
+/^tied-embeddings-all/,$d|model.yml: error: "type" is absent: models/marian.tfg is written for "transformer" alone
+s/^transformer-ffn-activation: .*/transformer-ffn-activation: relu/|model.yml: "transformer-ffn-activation" is "relu", and config.json beside it has "swish"
+s/^transformer-heads: .*/transformer-heads: 4/|model.yml: "transformer-heads" is 4, and config.json beside it has 2
+s/^  - 19/  - 18/|model.yml: "dim-vocabs" is 18, 18, and the model has 19 tokens
+END_EDITS
 [ ! -e no.npz ] || fail "a file is left"
 refuses 1 "cannot write nowhere/no.npz" "$tfc" export run --format marian -o nowhere/no.npz
 
@@ -185,6 +197,7 @@ cannot "opus.npz: 'encoder_l1_self_Wq.npy' in the archive: the archive has two f
 cannot "opus.npz: the array 'encoder_l1_self_Wq' is missing" missing
 cannot "opus.npz: 'zeros.npy' in the archive: unpacked, the file would be far larger" bomb
 cannot "opus.npz: the array 'special:model.yml', Marian's settings, is missing" settings
+cannot "opus.npz: the array 'special:model.yml' is cut off: Marian ends it with a NUL" "no NUL"
 cannot "opus.npz: " archive
 cannot '"type" is "s2s": models/marian.tfg is written for "transformer"' 'type: transformer -> type: s2s'
 cannot '"transformer-preprocess" is "n": models/marian.tfg is written for ""' 'transformer-preprocess: "" -> transformer-preprocess: n'
