@@ -12,6 +12,14 @@ const char *import_tokenizer_class(const JsonValue *settings, const ImportConfig
     return name ? name : "";
 }
 
+const char *import_token_of_key(const JsonValue *json, const char *key)
+{
+    const JsonValue *value = json ? json_member(json, key) : NULL;
+    return value && value->kind == JV_OBJECT ? json_member_text(value, "content")
+           : json                            ? json_member_text(json, key)
+                                             : NULL;
+}
+
 static int by_id(const void *a, const void *b)
 {
     const AddedToken *one = a, *other = b;

@@ -15,6 +15,9 @@ bool import_added_tokens(Job *job, const char *folder, AddedTokens *added);
 /* What tokenizer_config.json (NULL: there is none) or config.json calls the tokenizer; "": neither
  * does. */
 const char *import_tokenizer_class(const JsonValue *settings, const ImportConfig *config);
+/* The text of a token by its key, such as "bos_token", whose value is a text or an object with
+ * "content"; NULL: `json` (NULL: none) does not say it. */
+const char *import_token_of_key(const JsonValue *json, const char *key);
 
 /* ---- import_token_lists.c ---- */
 

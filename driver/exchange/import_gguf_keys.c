@@ -3,8 +3,10 @@
 #include "driver/exchange/import_gguf_tokenizer.h"
 
 #include "driver/exchange/gguf_keys.h"
+#include "runtime/text/sentencepiece/sp.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +97,7 @@ static const GgufRule own_rules[] = {
     {"embedding_length_out", NULL, "embedding_length"},
     {"embedding_length_per_layer_input", NULL, "0"},
     {"dense_*", NULL, "0"},
-    /* sizes that the tensors have, and what files are made of */
+    /* sizes that the tensors and tokens have (tell_count), and what files are made of */
     {"vocab_size", NULL, ANY},
     {"tensor_data_layout", NULL, ANY},
     {NULL, NULL, NULL},
@@ -197,25 +199,26 @@ static bool check_key(const GgufImport *m, const GgufValue *value, Text *unknown
 typedef enum GgufWord { WORD_TEXT, WORD_FLAG, WORD_WHOLE, WORD_NUMBER } GgufWord;
 
 /* Values of keys that are read, by their patterns: one, or a list of them; is_each: one for each
- * token. */
+ * token; most: whole numbers from 0 to it, if it is not 0. */
 static const struct {
     const char *key;
     GgufWord word;
     bool is_list, is_each;
+    int64_t most;
 } wanted[] = {
-    {"tokenizer.ggml.*_token_id", WORD_WHOLE, false, false},
-    {"tokenizer.ggml.add_*", WORD_FLAG, false, false},
-    {"tokenizer.ggml.tokens", WORD_TEXT, true, false},
-    {"tokenizer.ggml.merges", WORD_TEXT, true, false},
-    {"tokenizer.ggml.scores", WORD_NUMBER, true, true},
-    {"tokenizer.ggml.token_type", WORD_WHOLE, true, true},
-    {"tokenizer.ggml.model", WORD_TEXT, false, false},
-    {"tokenizer.ggml.pre", WORD_TEXT, false, false},
-    {"tokenizer.chat_template", WORD_TEXT, false, false},
-    {"*.rope.scaling.type", WORD_TEXT, false, false},
-    {"*.rope.scaling.factor", WORD_NUMBER, false, false},
-    {"*.rope.scale_linear", WORD_NUMBER, false, false},
-    {"general.alignment", WORD_WHOLE, false, false},
+    {"tokenizer.ggml.*_token_id", WORD_WHOLE, false, false, 0},
+    {"tokenizer.ggml.add_*", WORD_FLAG, false, false, 0},
+    {"tokenizer.ggml.tokens", WORD_TEXT, true, false, 0},
+    {"tokenizer.ggml.merges", WORD_TEXT, true, false, 0},
+    {"tokenizer.ggml.scores", WORD_NUMBER, true, true, 0},
+    {"tokenizer.ggml.token_type", WORD_WHOLE, true, true, SP_BYTE},
+    {"tokenizer.ggml.model", WORD_TEXT, false, false, 0},
+    {"tokenizer.ggml.pre", WORD_TEXT, false, false, 0},
+    {"tokenizer.chat_template", WORD_TEXT, false, false, 0},
+    {"*.rope.scaling.type", WORD_TEXT, false, false, 0},
+    {"*.rope.scaling.factor", WORD_NUMBER, false, false, 0},
+    {"*.rope.scale_linear", WORD_NUMBER, false, false, 0},
+    {"general.alignment", WORD_WHOLE, false, false, 0},
 };
 
 static bool is_word(GgufKind kind, GgufWord word)
@@ -246,8 +249,28 @@ static bool check_kind(const GgufImport *m, const GgufValue *value)
         for (uint64_t k = 0; wanted[i].word == WORD_NUMBER && k < value->n; k++)
             if (!isfinite(gguf_number(value, k)))
                 return gguf_wrong(m, arena_printf(m->job->arena, "its %s is no number", key));
+        for (uint64_t k = 0; wanted[i].most && k < value->n; k++)
+            if (gguf_integer(value, k) < 0 || gguf_integer(value, k) > wanted[i].most)
+                return gguf_wrong(m, arena_printf(m->job->arena,
+                                                  "its %s has %" PRId64 " for token %" PRIu64
+                                                  "; expected 0 to %" PRId64
+                                                  ", llama.cpp's kinds of tokens",
+                                                  key, gguf_integer(value, k), k, wanted[i].most));
     }
     return true;
+}
+
+/* A warning of a count of tokens that is not the list's, by which llama.cpp goes. */
+static void tell_count(const GgufImport *m)
+{
+    const GgufValue *tokens = gguf_find(m->gguf, "tokenizer.ggml.tokens");
+    const GgufValue *size = gguf_own(m->gguf, "vocab_size");
+    if (tokens && size && gguf_number(size, 0) != (double)tokens->n)
+        diag_warning(&m->job->diags, (Loc){0},
+                     "%s: its %s is %s, and tokenizer.ggml.tokens has %" PRIu64
+                     " tokens, which are taken, as llama.cpp takes them",
+                     m->path, text_visible_name(m->job->arena, size->key), value_text(m, size),
+                     tokens->n);
 }
 
 bool import_gguf_check_keys(const GgufImport *m)
@@ -258,6 +281,8 @@ bool import_gguf_check_keys(const GgufImport *m)
         const GgufValue *value = m->gguf->values.data[i];
         ok = check_kind(m, value) && check_key(m, value, &unknown) && ok;
     }
+    if (ok)
+        tell_count(m);
     const bool several = unknown.length && strstr(unknown.data, ", ");
     if (ok && unknown.length)
         diag_warning(&m->job->diags, (Loc){0},

@@ -1,6 +1,7 @@
 /* The published rule of texts, from the files that say parts of it. */
 #include "driver/exchange/import_text.h"
 
+#include "driver/exchange/import_added_tokens.h"
 #include "driver/exchange/import_json.h"
 #include "runtime/data/token_rules.h"
 
@@ -82,14 +83,45 @@ static bool find_flag(Job *job, const JsonValue *json, const char *key, const Js
            job_error(job, "tokenizer_config.json: \"%s\": expected true or false", key);
 }
 
-/* The token on one side of a text, -1: none. `said`: what find_flag found of the special one. */
-static int64_t framing(const JsonValue *said, const int32_t *ids, int32_t n, int64_t special)
+/* What tokenizer_config.json says of one side of a text: whether a token stands there (find_flag),
+ * and which. */
+typedef struct TextSide {
+    const JsonValue *said;
+    int64_t token; /* -1: none */
+} TextSide;
+
+/* The token is the one that tokenizer_config.json names, as in transformers' classes, or `usual`,
+ * the tokenizer's own. False after an error. */
+static bool find_side(Job *job, const JsonValue *json, const PublishedToken *published,
+                      const Vocabulary *vocab, int64_t usual, TextSide *side)
 {
-    if (said && said->kind == JV_FALSE)
+    const char *text = import_token_of_key(json, published->text);
+    const int32_t named = text && *text ? vocab_find(vocab, text) : -1;
+    side->token = named >= 0 ? named : usual;
+    if (text && *text && named < 0)
+        diag_warning(&job->diags, (Loc){0},
+                     TOKENIZER_SETTINGS ": \"%s\" is '%s', which is no token of the tokenizer: it "
+                                        "is left unread",
+                     published->text, text_visible_name(job->arena, text));
+    return find_flag(job, json, published->frame, &side->said);
+}
+
+/* The token on one side of a text, -1: none; `ids`: those of a template. */
+static int64_t framing(Job *job, const Vocabulary *vocab, const PublishedToken *published,
+                       const TextSide *side, const int32_t *ids, int32_t n)
+{
+    const bool is_said = side->said && side->said->kind == JV_TRUE;
+    if (side->said && side->said->kind == JV_FALSE)
         return -1;
-    if (n)
-        return *ids;
-    return said && said->kind == JV_TRUE ? special : -1;
+    if (n && is_said && side->token >= 0 && side->token != *ids)
+        diag_warning(&job->diags, (Loc){0},
+                     TOKENIZER_SETTINGS ": \"%s\" is '%s', and the template of tokenizer.json has "
+                                        "'%s': tokenizer.json is taken; transformers may take the "
+                                        "other",
+                     published->text,
+                     text_visible_name(job->arena, vocab_token(vocab, (int32_t)side->token)),
+                     text_visible_name(job->arena, vocab_token(vocab, *ids)));
+    return n ? *ids : is_said ? side->token : -1;
 }
 
 static bool is_stop(const char *rule) { return !strncmp(rule, "stop=", 5); }
@@ -136,33 +168,42 @@ bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, Te
 bool import_text_source(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens)
 {
+    const JsonValue *json;
     TokenizerFrame frame;
-    if (!find_frame(job, folder, vocab, &frame))
+    TextSide end;
+    const int32_t usual = vocab_rules(vocab)->end;
+    if (!find_frame(job, folder, vocab, &frame) ||
+        !import_json_read(job, folder, TOKENIZER_SETTINGS, JV_OBJECT, &json) ||
+        !find_side(job, json, published_token("eos_token_id"), vocab, usual, &end))
         return false;
     if (frame.n_before)
         add_rule(job, "source-begin", vocab, *frame.before, tokens);
+    if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE && end.token != usual)
+        add_rule(job, "source-end", vocab, end.token, tokens);
     return put_ends(job, config, vocab, tokens);
 }
 
 bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens)
 {
-    const JsonValue *json, *says_begin, *says_end;
-    if (!import_json_read(job, folder, "tokenizer_config.json", JV_OBJECT, &json) ||
-        !find_flag(job, json, "add_bos_token", &says_begin) ||
-        !find_flag(job, json, "add_eos_token", &says_end))
-        return false;
-    TokenizerFrame frame;
+    const PublishedToken *bos = published_token("bos_token_id"),
+                         *eos = published_token("eos_token_id");
     const TokenRules *rules = vocab_rules(vocab);
-    if (!find_frame(job, folder, vocab, &frame))
+    const JsonValue *json;
+    TextSide begin, end;
+    TokenizerFrame frame;
+    if (!import_json_read(job, folder, TOKENIZER_SETTINGS, JV_OBJECT, &json) ||
+        !find_side(job, json, bos, vocab, rules->begin, &begin) ||
+        !find_side(job, json, eos, vocab, rules->end, &end) ||
+        !find_frame(job, folder, vocab, &frame))
         return false;
-    int64_t before = framing(says_begin, frame.before, frame.n_before, rules->begin);
+    int64_t before = framing(job, vocab, bos, &begin, frame.before, frame.n_before);
     /* A SentencePiece model has no template: models that come with one alone are LLaMA's and begin
      * so. */
-    if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE && !says_begin)
-        before = rules->begin;
+    if (vocab_kind(vocab) == VOCAB_SENTENCEPIECE && !begin.said)
+        before = begin.token;
     add_rule(job, "text-begin", vocab, before, tokens);
-    add_rule(job, "text-end", vocab, framing(says_end, frame.after, frame.n_after, rules->end),
+    add_rule(job, "text-end", vocab, framing(job, vocab, eos, &end, frame.after, frame.n_after),
              tokens);
     add_rule(job, "newline", vocab, -1, tokens);
     return put_stops(job, config, vocab, tokens);

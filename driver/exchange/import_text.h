@@ -9,9 +9,10 @@
  * folder:
  *   text-begin, text-end   the tokens before and after a text. None if tokenizer_config.json's
  *                          add_bos_token, or add_eos_token, is false; else those of
- *                          tokenizer.json's template; if that has none there, the token `begin` or
- *                          `end` if the flag is true. A SentencePiece model without add_bos_token
- *                          begins a text with `begin`
+ *                          tokenizer.json's template; if that has none there, bos_token or
+ *                          eos_token if the flag is true, which where the file does not name them
+ *                          are the tokens `begin` and `end`. A SentencePiece model without
+ *                          add_bos_token begins a text so, too
  *   newline                none: line breaks are the tokenizer's
  *   stop                   the ends, one or several (published_tokens.h)
  * False after errors, such as a file that is not JSON, an id that the vocabulary does not have, or
@@ -22,7 +23,8 @@ bool import_text_tokens(Job *job, const char *folder, const ImportConfig *config
  * template or, where it has none, the vocabulary's begin and end. */
 bool import_text_frame(Job *job, const char *folder, const Vocabulary *vocab, TextList *tokens);
 /* The same of an encoder-decoder: source-begin, where the template has a token before a text, such
- * as that of a language, and, where translations end with others than the token `end` alone, the
+ * as that of a language; source-end, where a SentencePiece model's is not the eos_token of
+ * tokenizer_config.json; and, where translations end with others than the token `end` alone, the
  * stops. */
 bool import_text_source(Job *job, const char *folder, const ImportConfig *config,
                         const Vocabulary *vocab, TextList *tokens);

@@ -117,22 +117,13 @@ static int64_t id_of_token(const TokenLists *t, const char *text)
     return text ? (int64_t)(uintptr_t)map_get(&t->ids, text) - 1 : -1;
 }
 
-/* "unk_token": "[UNK]", or an object with "content". */
-static const char *token_of_key(const JsonValue *json, const char *key)
-{
-    const JsonValue *value = json ? json_member(json, key) : NULL;
-    return value && value->kind == JV_OBJECT ? json_member_text(value, "content")
-           : json                            ? json_member_text(json, key)
-                                             : NULL;
-}
-
 static const char *special_token(const TokenLists *t, const TokenClass *is, const char *key)
 {
     const TokenKey *token = is->tokens;
     while (token->key && strcmp(token->key, key) != 0)
         token++;
-    const char *said = token_of_key(t->settings, key);
-    said = said ? said : token_of_key(t->special, key);
+    const char *said = import_token_of_key(t->settings, key);
+    said = said ? said : import_token_of_key(t->special, key);
     return said ? said : token->usual;
 }
 

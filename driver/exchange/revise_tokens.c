@@ -131,13 +131,17 @@ static void set_language(Revise *r, const char *key, int32_t id)
  * of a SentencePiece model by the flag alone. */
 static void set_frame(Revise *r, bool is_end, int32_t id)
 {
-    const char *flag = published_token(is_end ? "eos_token_id" : "bos_token_id")->frame;
+    const PublishedToken *token = published_token(is_end ? "eos_token_id" : "bos_token_id");
+    const char *flag = token->frame;
     const JsonValue *settings = revise_read(r, settings_file, false);
     const bool is_json = vocab_kind(r->vocab) == VOCAB_JSON;
     if (is_json)
         revise_template(r, is_end, id);
-    if (!is_json || (settings && json_member(settings, flag)))
-        revise_set(r, settings_file, flag, json_of_truth(id >= 0));
+    if (is_json && !(settings && json_member(settings, flag)))
+        return;
+    revise_set(r, settings_file, flag, json_of_truth(id >= 0));
+    if (id >= 0)
+        revise_set(r, settings_file, token->text, json_of_text(vocab_token(r->vocab, id)));
 }
 
 static void set_source(Revise *r, bool is_end, int32_t id)

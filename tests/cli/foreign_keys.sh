@@ -76,6 +76,12 @@ with llama.gguf one.gguf general.type="'adapter'"
 refuses 1 "general.type is 'adapter', which" "$tfc" import one.gguf -o no
 with linear.gguf one.gguf llama.rope.scaling.attn_factor=2.0
 refuses 1 "rope.scaling.attn_factor is not 1" "$tfc" import one.gguf -o no
+size=$(sed -n 's/.*"vocab_size": \([0-9]*\).*/\1/p' llama/config.json)
+with llama.gguf one.gguf tokenizer.ggml.token_type="$(python3 -c "print([6] * ($size - 1) + [99])")"
+refuses 1 "its tokenizer.ggml.token_type has 99 for token $((size - 1)); expected 0 to 6, llama.cpp's kinds of tokens" "$tfc" import one.gguf -o no
+with llama.gguf one.gguf llama.vocab_size=7
+warns one.gguf "its llama.vocab_size is 7, and tokenizer.ggml.tokens has $size tokens, which are taken, as llama.cpp takes them"
+[ "$(ids read)" = "$(ids llama.run)" ] || fail "a count of tokens changes something"
 
 # ---- what says nothing ----
 with llama.gguf one.gguf llama.attention.causal=True llama.attn_logit_softcapping=0.0 llama.logit_scale=1.0 \
@@ -192,4 +198,17 @@ for run in padded.run read; do
     tokens $run '<|user|>the' '--special text' | grep -q '<|user|>' && fail "$run: a text's letters are a token"
     [ "$(tokens $run 'the hen')" = "$(tokens llama.run 'the hen')" ] || fail "$run: a text without control tokens has others"
 done
+
+# ---- the token before a text, which transformers takes of tokenizer_config.json; and back ----
+set_config() { printf '{"add_bos_token": true, "bos_token": %s}' "$1" >llama/tokenizer_config.json; }
+begins() { sed -n 's/.*"text-begin=\(.*\)".*/\1/p' "$1/run.json"; }
+set_config '{"content": "</s>", "lstrip": false}'
+reads llama
+[ "$(begins read)" = "</s>" ] || fail "a text begins with '$(begins read)'"
+"$tfc" export read --format hf -o back 2>err.txt || fail "$(cat err.txt)"
+reads back
+[ "$(begins read)" = "</s>" ] || fail "back, a text begins with '$(begins read)'"
+set_config '"<nothing>"'
+warns llama "tokenizer_config.json: \"bos_token\" is '<nothing>', which is no token of the tokenizer: it is left unread"
+[ "$(begins read)" = "<s>" ] || fail "a text begins with '$(begins read)'"
 echo "foreign keys: read, refused by name, or left with a warning"
