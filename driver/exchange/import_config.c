@@ -87,6 +87,17 @@ int64_t import_config_size(Job *job, const ImportConfig *config, const char *key
     return value && value->kind == JV_INTEGER ? value->integer : -1;
 }
 
+int64_t import_config_const(Job *job, const ImportConfig *config, const char *name,
+                            const char **key)
+{
+    for (const ImportRow *row = config->model->rows; row->key; row++)
+        if (row->kind == IMPORT_CONST && !strcmp(row->to, name)) {
+            *key = import_config_spoken_key(job, config, row->key);
+            return import_config_size(job, config, row->key);
+        }
+    return -1;
+}
+
 /* ---- reading ---- */
 
 bool import_config_generation(Job *job, const char *folder, ImportConfig *config)

@@ -57,6 +57,10 @@ bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary
                           TextList *tokens);
 /* import_config_value of a key as a whole number; -1: there is no value, or not a whole number. */
 int64_t import_config_size(Job *job, const ImportConfig *config, const char *key);
+/* The same of a const of the model, such as "d_model"; *key: the key that says it. -1, too: there
+ * is no such const. */
+int64_t import_config_const(Job *job, const ImportConfig *config, const char *name,
+                            const char **key);
 /* Of a key of IMPORT_LAYERS: each how many-th layer sees all tokens; 0: none does. -1: there is no
  * such key, or its layers are not each n-th. (import_config_check.c) */
 int64_t import_config_layers(Job *job, const ImportConfig *config, const char *key);

@@ -154,22 +154,11 @@ static bool check_row(Job *job, const ImportConfig *config, const ImportRow *row
                                               : ""));
 }
 
-/* The key of a const, and what it comes to; -1: there is no such const, or no whole number. */
-static int64_t const_size(Job *job, const ImportConfig *config, const char *name, const char **key)
-{
-    for (const ImportRow *row = config->model->rows; row->key; row++)
-        if (row->kind == IMPORT_CONST && !strcmp(row->to, name)) {
-            *key = import_config_spoken_key(job, config, row->key);
-            return import_config_size(job, config, row->key);
-        }
-    return -1;
-}
-
 static bool check_multiple(Job *job, const ImportConfig *config, const char *of, const char *by)
 {
     const char *of_key, *by_key;
-    const int64_t whole = const_size(job, config, of, &of_key);
-    const int64_t parts = const_size(job, config, by, &by_key);
+    const int64_t whole = import_config_const(job, config, of, &of_key);
+    const int64_t parts = import_config_const(job, config, by, &by_key);
     return whole < 1 || parts < 1 || whole % parts == 0 ||
            import_config_refuse(job, config,
                                 arena_printf(job->arena,
@@ -281,8 +270,8 @@ static bool check_tokens(Job *job, const ImportConfig *config)
 static bool check_heads(Job *job, const ImportConfig *config)
 {
     const char *key;
-    const bool has_own =
-        const_size(job, config, "d_k", &key) > 0 || const_size(job, config, "d_kv", &key) > 0;
+    const bool has_own = import_config_const(job, config, "d_k", &key) > 0 ||
+                         import_config_const(job, config, "d_kv", &key) > 0;
     return (has_own || check_multiple(job, config, "d_model", "heads")) &&
            check_multiple(job, config, "heads", "kv_heads");
 }

@@ -159,8 +159,10 @@ bool import_config_model(Job *job, const char *folder, const ImportConfig *confi
         return ok &&
                import_pairs_model(
                    job, &(PairsFolder){folder, config->source, config->json, config->model}, out);
+    const char *key;
     return ok && (config->model->gives != GIVES_VECTORS || !import_sentences_is(job, folder) ||
-                  import_sentences_model(job, folder, out));
+                  import_sentences_model(job, folder,
+                                         import_config_const(job, config, "d_model", &key), out));
 }
 
 bool import_config_has_token(const Vocabulary *vocab, int64_t id)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char modules_file[] = SENTENCES_MODULES;
+static const char modules_file[] = SENTENCES_MODULES, word_width[] = "word_embedding_dimension";
 
 const SentencesPooling sentences_poolings[] = {
     {"pooling_mode_cls_token", "cls", "cls"},
@@ -97,7 +97,11 @@ static bool read_pooling(Job *job, const char *folder, const char *module,
         return false;
     if (!json)
         return job_error(job, "%s has no config.json, which says how tokens are pooled", path);
-    const JsonValue *prompt = json_member(json, "include_prompt");
+    const JsonValue *prompt = json_member(json, "include_prompt"), *width;
+    if (!import_json_member(job, file_in(job->arena, path, "config.json"), json, word_width,
+                            IS_NUMBER, &width))
+        return false;
+    sentences->word_width = width ? width->integer : 0;
     sentences->leaves_prompt = prompt && prompt->kind == JV_FALSE;
     return find_poolings(job, path, json, sentences);
 }
@@ -148,9 +152,25 @@ static bool check_layer(Job *job, const char *path, const JsonValue *json)
                                                : "true");
 }
 
-/* Appends a layer's line, and its lines of the weights block. */
+/* Whether the layer takes what the one before it gives, `before` numbers; 0: it is the first, or
+ * that is not said. */
+static bool check_input(Job *job, const char *path, const JsonValue *json, int64_t before,
+                        ImportSentences *sentences)
+{
+    const JsonValue *input;
+    if (!import_json_member(job, path, json, "in_features", IS_NUMBER, &input))
+        return false;
+    if (!sentences->n_layers)
+        sentences->layer_input = input ? input->integer : 0;
+    return !input || !before || input->integer == before ||
+           job_error(job, "%s: \"in_features\" is %s, and the layer before it gives %lld numbers",
+                     path, import_json_text(job, input), (long long)before);
+}
+
+/* Appends a layer's line, and its lines of the weights block. *before: what the layer before it
+ * gives, then what this one does. */
 static bool read_layer(Job *job, const char *folder, const char *module, ImportSentences *sentences,
-                       Text *lines, Text *weights)
+                       int64_t *before, Text *lines, Text *weights)
 {
     const char *name = file_in(job->arena, module, "config.json"),
                *path = file_in(job->arena, folder, name);
@@ -161,12 +181,14 @@ static bool read_layer(Job *job, const char *folder, const char *module, ImportS
         return job_error(job, "%s is missing, which says what the layer is", path);
     const char *function = find_layer_function(job, path, json);
     if (!function || !check_layer(job, path, json) ||
+        !check_input(job, path, json, *before, sentences) ||
         !import_json_member(job, path, json, "out_features", IS_NUMBER, &width) ||
         !import_json_member(job, path, json, "bias", IS_FLAG, &bias))
         return false;
     if (!width || width->kind != JV_INTEGER || width->integer < 1 || width->integer > INT32_MAX)
         return job_error(job, "%s: \"out_features\": expected the width of what the layer gives",
                          path);
+    *before = width->integer;
     const bool has_bias = !bias || bias->kind == JV_TRUE;
     const int n = ++sentences->n_layers;
     const char *call = arena_printf(job->arena, "linear as dense_%d(v, %lld%s)", n,
@@ -201,12 +223,13 @@ static bool read_finish(Job *job, const char *folder, const FolderModules *modul
 {
     Text lines = {0}, weights = {0};
     bool ok = true;
+    int64_t before = 0;
     size_t end = modules->count;
     sentences->is_normalised = end > 2 && !strcmp(modules->data[end - 1].kind, "Normalize");
     for (size_t i = 2; ok && i < end - sentences->is_normalised; i++) {
         const FolderModule *module = &modules->data[i];
         if (!strcmp(module->kind, "Dense") && *module->path)
-            ok = read_layer(job, folder, module->path, sentences, &lines, &weights);
+            ok = read_layer(job, folder, module->path, sentences, &before, &lines, &weights);
         else if (!strcmp(module->kind, "Normalize"))
             text_string(&lines, "  v = unit(v)\n");
         else if (strcmp(module->kind, "Dropout") != 0) /* of trainings alone */
@@ -310,10 +333,28 @@ static void put_poolings(const ImportSentences *sentences, Text *out)
     text_string(out, "], -1) }\n");
 }
 
-bool import_sentences_model(Job *job, const char *folder, Text *out)
+/* What the modules say of the width that the encoder has. */
+static bool check_widths(Job *job, const char *folder, const ImportSentences *sentences,
+                         int64_t width)
+{
+    const long long pooled = width * (int64_t)sentences->poolings.count;
+    if (sentences->word_width && sentences->word_width != width)
+        diag_warning(&job->diags, (Loc){0},
+                     "%s: the pooling's \"%s\" is %lld, and the model's vectors have %lld numbers, "
+                     "which are taken",
+                     folder, word_width, (long long)sentences->word_width, (long long)width);
+    return !sentences->layer_input || sentences->layer_input == pooled ||
+           job_error(job,
+                     "%s: \"in_features\" of the first Dense is %lld, and the pooling gives %lld "
+                     "numbers",
+                     folder, (long long)sentences->layer_input, pooled);
+}
+
+bool import_sentences_model(Job *job, const char *folder, int64_t width, Text *out)
 {
     ImportSentences sentences;
-    if (!import_sentences_read(job, folder, &sentences))
+    if (!import_sentences_read(job, folder, &sentences) ||
+        !check_widths(job, folder, &sentences, width))
         return false;
     put_poolings(&sentences, out);
     text_add(out, "const normalised = %s\n", sentences.is_normalised ? "true" : "false");

@@ -25,6 +25,8 @@ bool import_sentences_is(Job *job, const char *folder);
 /* ImportSentences: how a vector is made of what the encoder gives.
  *   poolings        words of models/sentences.tfg, at least one; the vectors of several stand one
  *                   behind the other
+ *   word_width      numbers of a token's vector, by the pooling; 0: it does not say
+ *   layer_input     numbers of the vector that the first Dense takes; 0: it does not say
  *   leaves_prompt   tokens of a prompt are not pooled
  *   n_layers        Dense layers behind the pooling
  *   finish          the block of models/sentences.tfg that has them, with their weights; NULL:
@@ -32,6 +34,7 @@ bool import_sentences_is(Job *job, const char *folder);
  *   is_normalised   the last module makes vectors of length 1 */
 typedef struct ImportSentences {
     TextList poolings;
+    int64_t word_width, layer_input;
     bool leaves_prompt, is_normalised;
     int n_layers;
     const char *finish;
@@ -43,9 +46,9 @@ bool import_sentences_read(Job *job, const char *folder, ImportSentences *senten
  * says so. The tokenizer's is a float where there is no limit. False after an error. */
 bool import_sentences_longest(Job *job, const char *folder, const char *file, const char *key,
                               bool *found, Text *out);
-/* Appends the consts of models/sentences.tfg that the folder's files decide. False after errors: a
- * file that cannot be read, a module, a function or a way of pooling that the model does not
- * have. */
-bool import_sentences_model(Job *job, const char *folder, Text *out);
+/* Appends the consts of models/sentences.tfg that the folder's files decide; `width`: of the
+ * encoder's vectors. False after errors: a file that cannot be read, a module, a function or a way
+ * of pooling that the model does not have, a layer for vectors of another width. */
+bool import_sentences_model(Job *job, const char *folder, int64_t width, Text *out);
 
 #endif

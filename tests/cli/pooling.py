@@ -215,6 +215,20 @@ for name, pooling, modules, settings, pattern in REFUSED:
         fail(name, f"{done.returncode}, no '{pattern}' in: {done.stderr}")
 
 
+folder("second", flags("mean"), [layer("activation.Tanh", D, 4), layer("activation.Tanh", 4, 2)])
+with open("second/3_Dense/config.json", encoding="utf-8") as file:
+    second = json.load(file)
+write(second | {"in_features": 5}, "second/3_Dense/config.json")
+done = run("import", "second", "-o", "no")
+if done.returncode != 1 or "\"in_features\" is 5, and the layer before it gives 4 numbers" not in done.stderr:
+    fail("second", done.stderr)
+folder("dimension", flags("mean") | {"word_embedding_dimension": 32})
+said = ran("dimension", "import", "dimension", "-o", "dimension.run").stderr
+if f"the pooling's \"word_embedding_dimension\" is 32, and the model's vectors have {D} numbers, which are taken" not in said:
+    fail("dimension", said)
+compare("dimension", predicted("dimension.run", TEXTS), [vector(t, ["mean"], ()) for t in TEXTS])
+
+
 def refused_change(name, changed, pattern):
     """A change of the layer's config.json, or, where it is None, of modules.json's path."""
     folder(name, flags("mean"), [layer("activation.Tanh", D, 4)])
@@ -234,6 +248,8 @@ def refused_change(name, changed, pattern):
 refused_change("residual", {"use_residual": True}, "\"use_residual\" is true, which models/sentences.tfg does not do")
 refused_change("tokens", {"module_input_name": "token_embeddings"}, "\"module_input_name\" is token_embeddings, which")
 refused_change("width", {"out_features": 5}, "linear.weight")
+refused_change("input", {"in_features": 3}, f"\"in_features\" of the first Dense is 3, and the pooling gives {D} numbers")
+refused_change("no_input", {"in_features": "x"}, "\"in_features\" is \"x\"; expected a number")
 refused_change("no_width", {"out_features": "x"}, "\"out_features\" is \"x\"; expected a number")
 refused_change("outside", None, "the path of module 2 is ../2_Dense: expected the name of a folder within this one")
 os.remove("width/2_Dense/model.safetensors")
