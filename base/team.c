@@ -150,7 +150,7 @@ static void *help(void *argument)
     return NULL;
 }
 
-static bool start_thread(Helper *helper)
+bool team_thread(pthread_t *thread, void *(*body)(void *), void *context)
 {
     pthread_attr_t attributes;
     size_t stack;
@@ -158,9 +158,38 @@ static bool start_thread(Helper *helper)
         return false;
     bool ok = !pthread_attr_getstacksize(&attributes, &stack) &&
               (stack >= LEAST_STACK || !pthread_attr_setstacksize(&attributes, LEAST_STACK)) &&
-              !pthread_create(&helper->thread, &attributes, help, helper);
+              !pthread_create(thread, &attributes, body, context);
     pthread_attr_destroy(&attributes);
     return ok;
+}
+
+typedef struct TeamMain {
+    int (*body)(void *);
+    void *context;
+    int status;
+} TeamMain;
+
+static void *run_main(void *context)
+{
+    TeamMain *main = context;
+    main->status = main->body(main->context);
+    return NULL;
+}
+
+int team_main(int (*body)(void *), void *context)
+{
+    TeamMain main = {.body = body, .context = context};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t stack = LEAST_STACK; /* that of threads is the process's, but where that has no limit */
+    if (!pthread_attr_init(&attributes)) {
+        pthread_attr_getstacksize(&attributes, &stack);
+        pthread_attr_destroy(&attributes);
+    }
+    if (stack >= LEAST_STACK || !team_thread(&thread, run_main, &main))
+        return body(context);
+    pthread_join(thread, NULL);
+    return main.status;
 }
 
 static bool hire_one(Crew *crew)
@@ -169,7 +198,7 @@ static bool hire_one(Crew *crew)
     if (!helper)
         return false;
     *helper = (Helper){.crew = crew, .number = crew->n_helpers + 1, .next = crew->helpers};
-    if (!start_thread(helper)) {
+    if (!team_thread(&helper->thread, help, helper)) {
         free(helper);
         return false;
     }

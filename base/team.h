@@ -16,6 +16,7 @@
 #ifndef BASE_TEAM_H
 #define BASE_TEAM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,6 +47,12 @@ void team_close(Team *team);
 void team_run(const Team *team, int32_t n, TeamTask task, const void *context);
 /* Opens a team, runs the tasks, closes the team. */
 void team_each(int threads, int32_t n, TeamTask task, const void *context);
+
+/* Starts a thread with the stack that kernels need. False: the system starts none. */
+bool team_thread(pthread_t *thread, void *(*body)(void *), void *context);
+/* Returns what `body` does, which runs with such a stack: on this thread, or on another one where
+ * that of the process is smaller (ulimit -s). For main(). */
+int team_main(int (*body)(void *), void *context);
 
 /* The default number of threads: the environment variable OMP_NUM_THREADS, which many libraries
  * obey (at most LIMIT_threads). If it is not set to a number above 0: the number of processors that

@@ -1,6 +1,7 @@
 /* The program tfc: finds the subcommand and runs it. */
 #define _GNU_SOURCE
 #include "base/printing.h"
+#include "base/team.h"
 #include "base/unanswered.h"
 #include "cli/commands/commands.h"
 #include "cli/commit.h"
@@ -114,13 +115,16 @@ static void hold_closed_streams(void)
             _exit(EXIT_INPUT);
 }
 
-int main(int argc, char **argv)
+typedef struct CommandLine {
+    int argc;
+    char **argv;
+} CommandLine;
+
+static int run_command_line(void *context)
 {
-    hold_closed_streams();
-    cli_end_early();
-    memory_need(printing_guard());
-    unanswered_keep();
-    signal(SIGXFSZ, SIG_IGN); /* a file over its limit is a failed write like any other */
+    const CommandLine *words = context;
+    const int argc = words->argc;
+    char **argv = words->argv;
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;
@@ -146,4 +150,14 @@ int main(int argc, char **argv)
             return help ? run_command(commands[i], 2, help_argv)
                         : run_command(commands[i], argc - 1, argv + 1);
     return unknown_command(help ? argv[2] : name);
+}
+
+int main(int argc, char **argv)
+{
+    hold_closed_streams();
+    cli_end_early();
+    memory_need(printing_guard());
+    unanswered_keep();
+    signal(SIGXFSZ, SIG_IGN); /* a file over its limit is a failed write like any other */
+    return team_main(run_command_line, &(CommandLine){argc, argv});
 }

@@ -4,6 +4,7 @@
 #include "runtime/model/program.h"
 
 #include "base/printing.h"
+#include "base/team.h"
 #include "runtime/data/lines.h"
 
 #include <errno.h>
@@ -222,12 +223,21 @@ static int answer_with(Program *p, TfcModelHandle *loaded)
     return status;
 }
 
-int tfc_model_main(const TfcModel *model, const ProgramKind *kind, int argc, char **argv)
+typedef struct ProgramCall {
+    const TfcModel *model;
+    const ProgramKind *kind;
+    int argc;
+    char **argv;
+} ProgramCall;
+
+static int call_program(void *context)
 {
-    Program p = {.model = model, .kind = kind, .name = argv[0]};
+    const ProgramCall *call = context;
+    const TfcModel *model = call->model;
+    Program p = {.model = model, .kind = call->kind, .name = call->argv[0]};
     if (!printing_guard())
         return program_complain(&p, "cannot begin", strerror(ENOMEM));
-    int status = program_options_read(&p, argc, argv);
+    int status = program_options_read(&p, call->argc, call->argv);
     if (status || p.options.help)
         return status;
     if (p.options.threads > 0)
@@ -238,4 +248,9 @@ int tfc_model_main(const TfcModel *model, const ProgramKind *kind, int argc, cha
     status = answer_with(&p, loaded);
     tfc_model_close(loaded);
     return status;
+}
+
+int tfc_model_main(const TfcModel *model, const ProgramKind *kind, int argc, char **argv)
+{
+    return team_main(call_program, &(ProgramCall){model, kind, argc, argv});
 }

@@ -3,6 +3,7 @@
 #include "runtime/train/errands.h"
 
 #include "base/clock.h"
+#include "base/team.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -46,7 +47,7 @@ Errands *errands_new(void)
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->allows, NULL);
     pthread_cond_init(&e->finishes, NULL);
-    if (!pthread_create(&e->thread, NULL, run, e))
+    if (team_thread(&e->thread, run, e))
         return e;
     free(e);
     return NULL;

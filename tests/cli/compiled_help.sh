@@ -23,6 +23,9 @@ refuses 2 "there is no option '--hlep'" ./program --hlep
 echo 'a b' >lines.txt
 "$tfc" translate run --input lines.txt >want.txt
 printf 'a b\r\na b' | ./program >out 2>err && [ "$(sort -u out)" = "$(cat want.txt)" ] && [ "$(wc -l <out)" = 2 ] || fail "line ends: $(cat out err)"
+# A stack of 64 kB: both go on with another.
+sanitized || (ulimit -s 64 && ./program <lines.txt >out 2>err && cmp out want.txt && "$tfc" translate run --input lines.txt 2>err | cmp - want.txt) ||
+    fail "a small stack: $(cat err)"
 yes aaaa | tr -d '\n' | (ulimit -v 2000000; refuses 1 "line 1: the line is longer than 1000000 bytes" ./program)
 yes aaaa | tr -d '\n' | head -c 2000000 >long.txt
 refuses 1 "prefix: line 1: the line is longer than 1000000 bytes" ./program --prefix long.txt <lines.txt
