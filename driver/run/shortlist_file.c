@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double MOST_PROBABLE = 1 + 1e-6; /* 1 as rounded by who wrote it */
+
 typedef struct Translated {
     int32_t source, target;
     double probability;
@@ -34,7 +36,7 @@ static bool read_pair(Arena *arena, const char *line, const Vocabulary *vocab, T
     char *end;
     out->probability = source ? strtod(line, &end) : NAN;
     if (!source || end == line || end[strspn(end, " \t\r")] ||
-        !(out->probability >= 0 && isfinite(out->probability)))
+        !(out->probability >= 0 && out->probability <= MOST_PROBABLE))
         return false;
     out->target = vocab_find(vocab, target);
     out->source = vocab_find(vocab_source(vocab), source);
@@ -54,7 +56,7 @@ static bool read_pairs(Job *job, const char *path, const Vocabulary *vocab, Tran
         if (!ok)
             return job_error(job,
                              "--shortlist: line %" PRId64 " of %s is not TARGET SOURCE "
-                             "PROBABILITY, as tfc align --shortlist writes it",
+                             "PROBABILITY, from 0 to 1, as tfc align --shortlist writes it",
                              i + 1, path);
         if (pair.target < 0 || pair.source < 0)
             unknown++;

@@ -53,9 +53,11 @@ refuses() {
     "$@" >out.txt 2>err.txt || status=$?
     [ $status = "$wanted" ] && grep -qF -- "$text" err.txt || fail "$*: status $status: $(cat err.txt)"
 }
-echo "a b" >bad.txt
-refuses 1 "line 1 of bad.txt is not TARGET SOURCE PROBABILITY" \
-    "$tfc" translate "$runs/translator" --input valid.src --shortlist bad.txt
+for line in "a b" "a b 2" "a b -0.1" "a b nan" "a b inf" "a b 0.5 c"; do
+    echo "$line" >bad.txt
+    refuses 1 "line 1 of bad.txt is not TARGET SOURCE PROBABILITY, from 0 to 1, as" \
+        "$tfc" translate "$runs/translator" --input valid.src --shortlist bad.txt
+done
 printf 'x y 0.5\n' >bad.txt
 refuses 1 "bad.txt has no pair of tokens of the vocabulary" \
     "$tfc" translate "$runs/translator" --input valid.src --shortlist bad.txt
