@@ -275,10 +275,22 @@ static int files_beside(const Artifact *a, const char *names[2])
     return !strcmp(a->emit, "so") ? 2 : !strcmp(a->emit, "obj") || artifact_is_c(a) ? 1 : 0;
 }
 
+/* Of a model as C: an assembler reads the name of the file, and cannot be given every one. */
+static bool check_file_name(const Artifact *a)
+{
+    const char *name = file_name(a->output);
+    return !artifact_is_c(a) || !strpbrk(name, "\"\\\n\r") ||
+           job_error(a->job,
+                     "-o %s: a C file whose name has quotes, backslashes or line breaks cannot be "
+                     "compiled: choose another name",
+                     text_visible_name(a->job->arena, a->output));
+}
+
 bool compile_check_files(const Artifact *a)
 {
     const char *names[2];
-    bool ok = strcmp(a->emit, "js") || ownership_check_folder(a->job, OWN_PACKAGE, a->output);
+    bool ok = check_file_name(a) &&
+              (strcmp(a->emit, "js") || ownership_check_folder(a->job, OWN_PACKAGE, a->output));
     for (int i = files_beside(a, names) - 1; i >= 0; i--)
         ok = ownership_check_file(a->job, OWN_COMPILED,
                                   file_beside(a->job->arena, a->output, names[i])) &&

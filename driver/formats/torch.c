@@ -228,6 +228,22 @@ bool torch_is_script(const unsigned char *bytes, uint64_t size)
     return zip_is(bytes, size, has_constants);
 }
 
+/* Which of two folders PyTorch would read depends on their order. */
+static bool check_folder(TorchReader *r, const ZipArchive *zip, const ZipEntry *pickle)
+{
+    const size_t front = (size_t)(strchr(pickle->name, '/') - pickle->name) + 1;
+    for (size_t i = 0; i < zip->entries.count; i++)
+        if (strncmp(zip->entries.data[i]->name, pickle->name, front))
+            return tensor_list_refuse(
+                &r->list, NULL,
+                arena_printf(r->list.arena,
+                             "it has '%s' and '%s'; all that PyTorch writes lies in one folder: "
+                             "save it again",
+                             text_visible_name(r->list.arena, pickle->name),
+                             text_visible_name(r->list.arena, zip->entries.data[i]->name)));
+    return true;
+}
+
 static bool find_storages(TorchReader *r, ZipArchive *zip, const ZipEntry *pickle)
 {
     const char *slash = strchr(pickle->name, '/');
@@ -257,6 +273,8 @@ StFile *torch_parse_zip(Diagnostics *diags, Arena *arena, const char *path, cons
     if (!zip)
         return NULL;
     torch_values_init(&r.values, arena);
+    if (pickle && !check_folder(&r, zip, pickle))
+        return NULL;
     const void *order_bytes = order ? zip_checked(zip, order) : little;
     if (!pickle || !order_bytes ||
         (order && (order->size < strlen(little) || memcmp(order_bytes, little, strlen(little))))) {

@@ -133,6 +133,9 @@ def torch_archive(name, rows, stored, *metadata):
 torch_archive("unstored.pt", 1, None)
 torch_archive("beyond.pt", 3, bytes(16))
 torch_archive("negated.pt", 1, bytes(16), {"neg": True})
+torch_archive("folders.pt", 1, bytes(16))
+with zipfile.ZipFile("folders.pt", "a") as out:
+    out.writestr("n/data.pkl", pickle.dumps({}, 2))
 with tarfile.open("old.pt", "w") as out:
     out.add("t.txt")
 with open("two.bin", "wb") as out:
