@@ -1,6 +1,7 @@
 /* Evaluating expressions; statements are in statements.c. */
 #include "frontend/elab.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -302,7 +303,7 @@ Val eval_node(Elab *e, const Node *node)
             val = binary_op(e, node, node->op, a, b);
         }
         break;
-    default: val = elab_error(e, node, "this is no expression"); break;
+    default: assert(false); /* the parser makes no other */
     }
     e->eval_depth--;
     e->b.loc = kept;

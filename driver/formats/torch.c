@@ -5,6 +5,7 @@
 #include "driver/formats/torch_values.h"
 #include "driver/formats/zip.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { DEEPEST = 8 }; /* containers within each other */
@@ -273,16 +274,15 @@ StFile *torch_parse_zip(Diagnostics *diags, Arena *arena, const char *path, cons
     if (!zip)
         return NULL;
     torch_values_init(&r.values, arena);
-    if (pickle && !check_folder(&r, zip, pickle))
+    assert(pickle); /* torch_is_zip */
+    if (!check_folder(&r, zip, pickle))
         return NULL;
     const void *order_bytes = order ? zip_checked(zip, order) : little;
-    if (!pickle || !order_bytes ||
+    if (!order_bytes ||
         (order && (order->size < strlen(little) || memcmp(order_bytes, little, strlen(little))))) {
         tensor_list_refuse(
             &r.list, NULL,
-            pickle
-                ? "its numbers are big-endian, which is not read: save it on a little-endian machine"
-                : "it has no data.pkl");
+            "its numbers are big-endian, which is not read: save it on a little-endian machine");
         return NULL;
     }
     uint64_t used;

@@ -274,7 +274,7 @@ static bool check_same(Job *job, const Prepared *main, const Prepared *mixed)
     if (strcmp(inputs, others))
         return job_error(job, "--mix %s: it was prepared for the inputs %s, and %s for %s",
                          mixed->folder, *others ? others : "of texts", main->folder,
-                         *inputs ? inputs : "those of texts");
+                         *inputs ? inputs : "texts");
     if (strcmp(main->vocabulary, mixed->vocabulary))
         return job_error(job,
                          "--mix %s: its vocabulary has %s, and that of %s %s: prepare it with "

@@ -3,6 +3,7 @@
 
 #include "driver/ports/ports.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -191,10 +192,7 @@ const void *pack_input(Binding *binding, const TfcProgram *program, const TfcPor
     Packing packing = start_packing(binding, port, tensor, place.count);
     bool ok = true;
     if (tensor_is_packed(tensor, &port->shape)) {
-        if (tensor->count != place.count)
-            ok = job_error(binding->job,
-                           "%s: '%s' holds %" PRId64 " elements, its lengths make %" PRId64,
-                           binding_path(binding), port->name, tensor->count, place.count);
+        assert(tensor->count == place.count); /* bind_ragged */
         for (int64_t i = 0; ok && i < place.count; i++)
             ok = pack_value(&packing, i, i, &i, 1);
         return ok ? packing.data : NULL;

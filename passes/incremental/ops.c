@@ -104,7 +104,8 @@ Value *build_along_rows(Step *s, Op *op, Roles roles)
     for (int i = 0; i < x->rank; i++)
         if (is_time(s, x->dims[i]) && runs_along(op, i)) {
             if (roles.of[i] == ROLE_Q)
-                return refuse(s, op, "of the newest positions alone");
+                return refuse(s, op,
+                              "it runs along positions, of which a step has the newest alone");
             roles.of[i] = ROLE_P;
         }
     Value *built = build_step(s, op->args[0], roles);

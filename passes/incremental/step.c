@@ -5,6 +5,7 @@
 #include "passes/clone.h"
 #include "passes/dependence/dependence.h"
 
+#include <assert.h>
 #include <string.h>
 
 Value *refuse(Step *s, const Op *op, const char *why)
@@ -102,8 +103,7 @@ static Value *build_cached(Step *s, Value *v)
     int batch = type_find_dim(&v->type, s->batch), time = target_axis(s, v);
     const TargetDim *dim = target_dim(s, v->type.dims[time]);
     int perm[MAX_RANK], inverse[MAX_RANK];
-    if (batch < 0)
-        return refuse(s, v->op, "it has no batch dimension to cache along");
+    assert(batch >= 0); /* a text is ragged over it */
     newest.of[time] = ROLE_Q;
     Value *rows = build_step(s, v, newest);
     if (!rows)
@@ -154,7 +154,7 @@ static Value *build_op(Step *s, Op *op, Roles roles)
         return build_looked_up(s, op, roles);
     if (op->kind == OP_top_k)
         return build_chosen(s, op, roles);
-    return refuse(s, op, "it reads other positions than its own");
+    return refuse(s, op, "nothing is known of what it makes of positions");
 }
 
 int count_times(const Step *s, const Value *v)

@@ -1,6 +1,7 @@
 /* Rows of columns: as a program takes them, and some of them. */
 #include "runtime/model/columns.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- rows ---- */
@@ -77,9 +78,7 @@ static int put_rows(const TfcProgram *program, const TfcWord *in, Arena *arena, 
 int columns_rows(const TfcSession *session, const TfcWord *in, Arena *arena, Sources *out)
 {
     const TfcProgram *program = columns_encoder(session);
-    if (!program || !loaded_reads_columns(session->loaded))
-        return tfc_model_fail(TFC_ERROR_FUNCTION, "%s generates nothing from columns",
-                              session->loaded->model->name);
+    assert(program && loaded_reads_columns(session->loaded)); /* interface.def: GENERATES_COLUMNS */
     const int status = words_check(session->loaded->model, program, in);
     return status ? status : put_rows(program, in, arena, out);
 }

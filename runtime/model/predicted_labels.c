@@ -4,6 +4,7 @@
 
 #include "runtime/model/predicted_values.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- the lexicon ---- */
@@ -89,9 +90,7 @@ static int check_search(const TfcModel *model, const TfcLabelSearch *search, Ctc
         status = tfc_model_fail(TFC_ERROR_ARGUMENT, "separator is between words of a lexicon");
     if (!status && search->lexicon)
         status = texts_check("lexicon", search->lexicon, search->lexicon_length);
-    if (!status && !labelled(model))
-        status =
-            tfc_model_fail(TFC_ERROR_FUNCTION, "%s predicts no labels of a CTC loss", model->name);
+    assert(labelled(model)); /* interface.def: SEARCHES_LABELS */
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/model/texts.h"
 #include "runtime/model/predicted_values.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,17 +290,6 @@ static int predict_rows(TfcSession *session, const TfcColumn *input, const TextR
 
 /* ---- texts ---- */
 
-/* The model's predictions of a text; NULL after an error. */
-static const TfcPredictions *text_predictions(const TfcModel *model)
-{
-    const TfcPredictions *predictions = predictions_of(model);
-    if (predictions && !predictions->text)
-        tfc_model_fail(TFC_ERROR_FUNCTION,
-                       "the predictions of %s read other inputs than a text: predict takes them",
-                       model->name);
-    return predictions && predictions->text ? predictions : NULL;
-}
-
 static int encode_rows(TfcSession *session, const TfcColumn *input, int64_t n,
                        const char *const *texts, const int64_t *lengths, TextRow *rows)
 {
@@ -318,9 +308,8 @@ static int encode_rows(TfcSession *session, const TfcColumn *input, int64_t n,
 static int predict_texts(TfcSession *session, int64_t n_texts, const char *const *texts,
                          const int64_t *lengths, TextRow *rows, const TfcPredicted **list)
 {
-    const TfcPredictions *predictions = text_predictions(session->loaded->model);
-    if (!predictions)
-        return TFC_ERROR_FUNCTION;
+    const TfcPredictions *predictions = session->loaded->model->predictions;
+    assert(predictions && predictions->text); /* interface.def: PREDICTS_TEXT */
     session->unknown = (UnknownCount){0};
     int status = encode_rows(session, predictions->text, n_texts, texts, lengths, rows);
     return status ? status : predict_rows(session, predictions->text, rows, n_texts, list);

@@ -4,6 +4,7 @@
 #include "runtime/rows/cell.h"
 #include "runtime/rows/record_json.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -266,9 +267,8 @@ int columns_read(TfcSession *session, const ColumnRecords *records, Arena *arena
                            .columns = session->loaded->model->columns,
                            .arena = arena,
                            .words = out};
-    if (!program || !loaded_reads_columns(session->loaded))
-        return tfc_model_fail(TFC_ERROR_FUNCTION, "%s generates nothing from records",
-                              session->loaded->model->name);
+    assert(program &&
+           loaded_reads_columns(session->loaded)); /* interface.def: TRANSLATES_COLUMNS */
     int status = words_check_number(program);
     if (!status)
         status = records->words ? read_record_words(&reader, records->words)

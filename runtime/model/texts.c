@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "runtime/decode/continue.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,14 +98,10 @@ int texts_open(TfcLoaded *loaded)
 int texts_begin(TfcSession *session, const TfcGeneration *given, bool encodes,
                 DecodeSettings *settings)
 {
-    const TfcModel *model = session->loaded->model;
     int status = texts_open(session->loaded);
     if (status)
         return status;
-    if (encodes != loaded_encodes(session->loaded))
-        return tfc_model_fail(TFC_ERROR_FUNCTION, "%s %s", model->name,
-                              encodes ? "continues texts: generate_text does so"
-                                      : "translates: translate_text does so");
+    assert(encodes == loaded_encodes(session->loaded)); /* interface.def: GENERATES_TEXT */
     status = session_settings(session, given, settings);
     if (!status && given && (given->prefix_lengths || given->prefixes))
         status = tfc_model_fail(TFC_ERROR_ARGUMENT, "prefixes are for ids: texts have prefix_text");

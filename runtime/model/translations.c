@@ -2,6 +2,7 @@
  * translate does it; or records take the place of lines. */
 #include "runtime/model/columns.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -304,9 +305,7 @@ int texts_translate(TfcSession *session, const TfcGeneration *settings, int64_t 
 {
     Translation t = {.session = session, .given = settings, .first = first};
     int status = begin_translation(&t);
-    if (!status && loaded_reads_columns(session->loaded))
-        status = tfc_model_fail(TFC_ERROR_FUNCTION, "%s reads columns: translations takes records",
-                                session->loaded->model->name);
+    assert(!loaded_reads_columns(session->loaded)); /* interface.def: TRANSLATES_TEXT */
     if (!status)
         status = translate_lines(&t, utf8, length, list != NULL);
     if (!status && list) {
