@@ -66,6 +66,11 @@ for run in pair picture; do
     [ "$(grep -c '^drei' said)" = 40 ] || fail "$run: no prefixes: $(head -n 2 said)"
 done
 
+# An ensemble whose second model encodes a column that the first does not.
+cp -r pair narrow
+sed -i 's/encoder(src), encoder2(src2)))/encoder(src), encoder(src)))\noutput other = encoder2(src2)/' narrow/model.tfg
+refuses 1 "pair reads a column for .src2., which narrow does not" "$tfc" translate narrow --input valid.tsv --with pair
+
 # Records are answered as they are written, and tables of many parts as small ones: a record of CSV has line breaks.
 mark() { i=0; while [ "$(wc -l <slow)" != 2 ] && [ $i -lt 200 ]; do sleep 0.1; i=$((i + 1)); done; wc -l <slow >early; }
 : >slow

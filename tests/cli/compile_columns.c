@@ -191,6 +191,13 @@ static void use_wrong(void)
     REFUSES("record 1: `src` is NULL", N(translations)(session, NULL, &in, &list, &found));
     texts[1] = "a\377";
     REFUSES("record 1: `src`: byte 1 is 0xff", N(translations)(session, NULL, &in, &list, &found));
+    char *endless = malloc((1 << 28) + 2); /* bytes of a text: at most 2^28 */
+    memset(endless, 'a', (1 << 28) + 1);
+    endless[(1 << 28) + 1] = 0;
+    texts[1] = endless;
+    REFUSES("record 1: `src` has 268435457 bytes: from 0 to 268435456 are allowed",
+            N(translations)(session, NULL, &in, &list, &found));
+    free(endless);
     in.src = NULL;
     REFUSES("'src' is NULL", N(translations)(session, NULL, &in, &list, &found));
     texts[1] = "";

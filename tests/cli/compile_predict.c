@@ -203,6 +203,7 @@ static void together(int printing)
         N(predict_texts)(session, 2, NULL, NULL, &list, &n, NULL) != N(ERROR_ARGUMENT) ||
         N(predict_texts)(session, 2, (const char *const[]){"a", NULL}, NULL, &list, &n, cut) !=
             N(ERROR_ARGUMENT) ||
+        !strstr(N(error_detail)(), "texts[1] is NULL") ||
         N(predict_texts)(session, 2, (const char *const[]){"a", "b"}, (const int64_t[]){1, -1},
                          &list, &n, cut) != N(ERROR_ARGUMENT) ||
         N(predict_texts)(NULL, 0, NULL, NULL, &list, &n, NULL) != N(ERROR_ARGUMENT) ||

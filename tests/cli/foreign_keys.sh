@@ -157,12 +157,13 @@ with gpt2.gguf one.gguf tokenizer.ggml.pre=None
 warns one.gguf "they are cut as 'gpt-2'. "
 
 # Qwen's NFC: by the name of its cut.
-qwen() { # qwen NORMALIZER: the tokenizer of olmo2, cut and normalized so
-    python3 - olmo2/tokenizer.json "$1" <<'END'
+qwen() { # qwen NORMALIZER [DIGITS]: the tokenizer of olmo2, cut and normalized so
+    python3 - olmo2/tokenizer.json "$1" "${2:-}" <<'END'
 import json, sys
 with open(sys.argv[1]) as file:
     tokenizer = json.load(file)
 pattern = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+pattern = pattern.replace(r"|\p{N}|", r"|\p{N}" + sys.argv[3] + "|")
 tokenizer["normalizer"] = {"type": sys.argv[2]} if sys.argv[2] else None
 tokenizer["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
     {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
@@ -184,6 +185,9 @@ reads olmo2.gguf
 qwen ''
 export_of olmo2
 grep -q "the tokenizer leaves accents as they are, but readers of a GGUF whose tokenizer.ggml.pre is 'qwen2' compose them (NFC)" err.txt || fail "$(cat err.txt)"
+qwen '' '{1,5}'
+refuses 1 "tfc knows no tokenizer.ggml.pre of llama.cpp that cuts texts as its pre_tokenizer does (--format hf writes it as it is): .*1,5" \
+    "$tfc" export olmo2.run -o no.gguf
 qwen Lowercase
 refuses 1 "its normalizer is 'Lowercase', and llama.cpp changes no text before it is cut" "$tfc" export olmo2.run -o no.gguf
 
@@ -198,6 +202,13 @@ for run in padded.run read; do
     tokens $run '<|user|>the' '--special text' | grep -q '<|user|>' && fail "$run: a text's letters are a token"
     [ "$(tokens $run 'the hen')" = "$(tokens llama.run 'the hen')" ] || fail "$run: a text without control tokens has others"
 done
+
+# ---- bytes, which no tokenizer of a GGUF has ----
+folder t5
+rm t5/tokenizer.model
+echo '{"tokenizer_class": "ByT5Tokenizer"}' >t5/tokenizer_config.json
+"$tfc" import t5 -o t5.run 2>err.txt || fail "$(cat err.txt)"
+refuses 1 "t5.run/published has no tokenizer.model and no tokenizer.json: a GGUF has one of these" "$tfc" export t5.run -o no.gguf
 
 # ---- the token before a text, which transformers takes of tokenizer_config.json; and back ----
 set_config() { printf '{"add_bos_token": true, "bos_token": %s}' "$1" >llama/tokenizer_config.json; }

@@ -69,6 +69,23 @@ cut -f 1 valid.tsv | tail -n +2 >texts
 "$tfc" predict run --input texts >sets
 "$tfc" predict run --input valid.tsv | cmp - sets || fail "a table is predicted otherwise than its texts"
 
+# A checkpoint whose thresholds are no JSON, and that has no checksum.
+cp -r run hurt
+python3 - <<'END'
+import json, os, struct
+with open("hurt/best.safetensors", "rb") as file:
+    data = file.read()
+size = struct.unpack("<Q", data[:8])[0]
+header = json.loads(data[8:8 + size])
+header["__metadata__"].pop("xxh64_blocks")
+header["__metadata__"]["thresholds"] = "["
+text = json.dumps(header).encode()
+os.remove("hurt/best.safetensors")
+with open("hurt/best.safetensors", "wb") as file:
+    file.write(struct.pack("<Q", len(text)) + text + data[8 + size:])
+END
+refuses 1 "hurt/best.safetensors: its thresholds are damaged" "$tfc" predict hurt --input texts
+
 # The figures of what is printed: exact sets and micro F1, counted here.
 tail -n +2 valid.tsv | paste - sets | awk -F'\t' '
     { n = split($2, right, / ?\| ?/); m = split($3, found, "|"); split("", is); both = 0; r = 0

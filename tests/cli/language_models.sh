@@ -104,6 +104,20 @@ print($model.Model().generate_text('$prompt', temperature=0, length_extra=$n))")
     [ "$got" = "$prompt $new" ] || fail "Python: $model goes on with $prompt as $got, not $new"
 done <both.txt
 
+if [ -n "$python" ]; then
+    $python - <<'END' || fail "Python: a prompt of no token"
+import sys
+sys.path.insert(0, ".")
+import llama
+try:
+    llama.Model().generate([[5, 9], []], bos=-1)
+except llama.Error as error:
+    assert "lengths[1] is 0, and bos is -1: nothing begins the text" in str(error), error
+else:
+    raise AssertionError("a prompt of no token")
+END
+fi
+
 # Other ends: one by its name, one by its number, none.
 first=$("$tfc" generate llama --prompt "t5 t9 t12" --temperature 0 --tokens 30 --token stop=t29)
 [ "$first" = "t5 t9 t12 t5 t15" ] || fail "stop=t29: $first"

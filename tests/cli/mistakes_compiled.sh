@@ -74,4 +74,58 @@ for words in --help --version "help --man" "train --help" "info run"; do
     { "$tfc" $words >/dev/full; } 2>err.txt && fail "tfc $words has written to /dev/full"
     grep -q "cannot write the results: No space left on device" err.txt || fail "tfc $words: $(cat err.txt)"
 done
+# A program whose model has no classes, and one whose vocabulary has tokens that the model has no row for.
+cat >tops.tfg <<'M'
+model tops
+const vocab = 30
+dim B, S
+input text : token[B, S~] = column("text")
+input label : float[B] = column("label")
+param e : [vocab, 4] = normal(0, 0.1)
+y = sum(mean(e[text], 1), -1)
+loss = mean((reshape(y, [B]) - label) ^ 2)
+predict score = reshape(y, [B])
+train { rate = constant(0.01); batch = tokens(100); max_length = 20 }
+M
+printf 'text\tlabel\na b\t0\nb\t1\n' >tops.tsv
+"$tfc" train tops.tfg --data tops.tsv --vocab words:auto --out tops --steps 1 2>err.txt || fail "$(cat err.txt)"
+"$tfc" compile tops -o score 2>err.txt || fail "$(cat err.txt)"
+echo a | refuses 1 "\-\-top is for the classes of a text, or with --json of its positions" ./score --top 2
+"$tfc" import "$root/tests/fixtures/beyond_rows" -o beyond 2>err.txt || fail "$(cat err.txt)"
+"$tfc" compile beyond -o continue 2>err.txt || fail "$(cat err.txt)"
+echo 'w0 <image_soft_token>' | refuses 1 "line 1: the prompt: it has the token '<image_soft_token>', number 8, and the model has rows for 8 tokens" ./continue
+
+# A program moved without its archives; processes that the system does not start; a folder that another process makes.
+mkdir moved
+cp "$tfc" moved/tfc
+ln -s "$(dirname "$tfc")/runtime" moved/runtime
+refuses 1 "libtfc_runtime.a is not beside the program; the variable TFC_RUNTIME can name it" \
+    env -u TFC_RUNTIME TFC_LIBRARY="$root/models/lib" moved/tfc compile run -o x.so
+cp -r "$root/models" models
+echo '@nothing@' >>models/kinds/classifier.tfg.in
+i=0
+{ echo "text	label" && while [ $i -lt 200 ]; do echo "a b $i	$((i % 2))"; i=$((i + 1)); done; } >init.tsv
+refuses 1 "models/lib/../kinds/classifier.tfg.in: nothing stands for @nothing@" \
+    env TFC_LIBRARY="$PWD/models/lib" "$tfc" init project --kind classifier --data init.tsv
+cat >no.c <<'C'
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+pid_t fork(void) { return errno = EAGAIN, -1; }
+int rename(const char *from, const char *to)
+{
+    struct stat file;
+    errno = EEXIST;
+    return !stat(from, &file) && S_ISDIR(file.st_mode) ? -1 : (int)syscall(SYS_renameat2, -100, from, -100, to, 0);
+}
+C
+cc -shared -fPIC no.c -o no.so
+if ! sanitized; then
+    refuses 1 "cannot start a process: Resource temporarily unavailable" env LD_PRELOAD="$PWD/no.so" "$tfc" launch --retries 0 -- true
+    refuses 1 "cannot start cc: Resource temporarily unavailable" env LD_PRELOAD="$PWD/no.so" "$tfc" compile run -o x.so
+    refuses 1 "cannot make the folder eight: another process has written into it meanwhile" \
+        env LD_PRELOAD="$PWD/no.so" "$tfc" quantize run -o eight
+fi
 echo "all is well"

@@ -133,6 +133,10 @@ def torch_archive(name, rows, stored, *metadata):
 torch_archive("unstored.pt", 1, None)
 torch_archive("beyond.pt", 3, bytes(16))
 torch_archive("negated.pt", 1, bytes(16), {"neg": True})
+sizes = json.dumps({"e": {"dtype": "F32", "shape": [9, 4], "data_offsets": [0, 144]},
+                    "tokens.lengths": {"dtype": "F32", "shape": [4], "data_offsets": [144, 160]}}).encode()
+with open("lengths.safetensors", "wb") as out:
+    out.write(struct.pack("<Q", len(sizes)) + sizes + bytes(160))
 torch_archive("folders.pt", 1, bytes(16))
 with zipfile.ZipFile("folders.pt", "a") as out:
     out.writestr("n/data.pkl", pickle.dumps({}, 2))

@@ -43,6 +43,16 @@ END
 }
 scores 's - mask(s, causal(T))' | refuses_step subtracted 6:14 \
     'softmax in layer.0 depends on later positions, .* nothing shows that its operand is -inf'
+refuses_step along 6:17 'softmax in layer.0 cannot be computed a position at a time: it runs along positions, of which a step has the newest alone' <<'END'
+model m
+use language_model
+const vocab = 64, layers = 1, d_model = 32, heads = 4, context = 64
+block decoder_layer(x) {
+  s = x @ transpose(x)
+  w = transpose(softmax(transpose(s) + mask(s, causal(T))))
+  return x + (w * select(causal(T), 1, 0)) @ x
+}
+END
 for masked in 's + mask(s, causal(T))' 'mask(s, causal(T)) - s'; do
     scores "$masked" >masked.tfg
     "$tfc" dump masked.tfg --function decode_step --stage graph >/dev/null || fail "masked: $masked"

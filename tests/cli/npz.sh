@@ -134,7 +134,7 @@ while IFS='|' read -r file edit message; do
 done <<'END_EDITS'
 model.tfg|s/decoder_heads = 2/decoder_heads = 4/|"decoder_attention_heads" is not "encoder_attention_heads", as it is in Marian's models
 model.tfg|s/scaled = true/scaled = false/|"scale_embedding" is false: Marian's models scale embeddings
-model.tfg|$a const position_base = 77|"position_base" is 77, and it has no place in Marian's settings
+model.tfg|$a const position_base = 77|config.json: "position_base" is 77, and it has no place in Marian's settings
 run.json|s#"end=</s>",#&"stop=</s>","stop=<unk>",#|"eos_token_id" names several ends, and it has no place in Marian's settings
 run.json|s#"end=</s>",#&"first=<unk>",#|"forced_bos_token_id" is set, and it has no place in Marian's settings
 END_EDITS

@@ -18,6 +18,7 @@ use "llama.tfg"
 const rope_type = "longerope"
 M
 refuses 1 'long.tfg:3:7.*rope_type. is the string "longerope"' "$tfc" info long.tfg
+grep -q 'llama.tfg:[0-9:]* note: it is read here' err.txt || fail "$(cat err.txt)"
 for word in default linear dynamic ntk yarn llama3 longrope; do
     "$tfc" info llama.tfg --set "rope_type=\"$word\"" >out.txt 2>err.txt || fail "$word: $(cat err.txt)"
 done

@@ -82,7 +82,7 @@ mv train.tgt kept.tgt
 refuses 1 "cannot read .*/train.tgt (--target of the run; --target says where it is now): there is no such file" resume
 cp kept.tgt train.tgt
 sed '7s/^/h /' kept.tgt >train.tgt
-refuses 1 "target .*/train.tgt: it was 1100 lines and [0-9]* bytes (sha256 .*) and is now 1100 lines" resume
+refuses 1 "target .*/train.tgt: it was 1100 lines and [0-9]* bytes (sha256 .*…) and is now 1100 lines" resume
 grep -q "source" "$work/err.txt" && fail "a text that is the same is told: $(cat "$work/err.txt")"
 mv kept.tgt train.tgt
 refuses 1 "valid-source .*: the run began without it" resume --valid-source valid.src --valid-target valid.tgt

@@ -83,7 +83,7 @@ with phrases.Model() as model, warnings.catch_warnings(record=True) as seen:
     assert tokens > 5 and unknown == 0 and note is None and not seen, (tokens, unknown, note)
     model.translate_text("привет мир 1\nred cat", beam=1)
     tokens, unknown, note = model.unknown()
-    assert unknown == 2 and "%d of %d" % (unknown, tokens) in note, (tokens, unknown, note)
+    assert unknown == 2 and "of the text's tokens (%d of %d) are unknown" % (unknown, tokens) in note, (tokens, unknown, note)
     assert len(seen) == 1 and str(seen[0].message) == note, seen
     model.translations(["привет"], beam=1)
     assert len(seen) == 2 and model.unknown()[1] == 1, seen

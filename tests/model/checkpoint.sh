@@ -88,5 +88,11 @@ refuses 19 "step 1: gradient_norm is not a number; the first NaN was made by 'op
     ./numbers new 1 1 never.safetensors pair
 ./numbers new 1 -1 once.safetensors pair # one step, whose failure does not count
 ./numbers once.safetensors 1 -1 twice.safetensors pair
+mkdir steep
+sed 's/sqrt(sum(w \* w))/3e38 * sum(w)/' pairs.tfg >steep/pairs.tfg
+"$tfc" compile steep/pairs.tfg -o steep/libsteep.so
+$CC "$root/tests/model/resume.c" -o steep/numbers -Isteep -I"$root/tests/model" -Lsteep -lsteep -Wl,-rpath,"$PWD/steep"
+refuses 19 "step 1: gradient_norm is infinite; the update would leave f32's range" \
+    steep/numbers new 1 1 never.safetensors pair
 same_tensors once.safetensors twice.safetensors "a step without a finite gradient has changed params"
 echo "all is well"

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -435,6 +436,51 @@ static void share_session(multi30k_small *model)
     if (race.other || race.ran != 2 * CALLS)
         wrong++, fprintf(stderr, "%d ran, %d were refused, %d failed\n", race.ran, race.busy,
                          race.other);
+}
+
+typedef struct Sharing {
+    N(session) * session;
+    bool trains;
+    atomic_int *refused; /* calls of each thread that were */
+} Sharing;
+
+/* Until calls of both threads were refused: each by what the other one does. */
+static void *train_or_compute(void *argument)
+{
+    const Sharing *s = argument;
+    const char *words = s->trains ? "other calls use the model, which train_step would change"
+                                  : "another call trains the model";
+    N(train_step_in) step = right_step();
+    N(train_step_out) stepped;
+    N(forward_in) in = right_forward();
+    N(forward_out) out;
+    for (int i = 0; i < 100 * CALLS && !(s->refused[0] && s->refused[1]); i++) {
+        int status = s->trains ? N(train_step)(s->session, &step, &stepped)
+                               : N(forward)(s->session, &in, &out);
+        if (status == N(ERROR_BUSY) && strstr(N(error_detail)(), words))
+            s->refused[s->trains]++;
+        else if (status)
+            REFUSES(N(ERROR_BUSY), words, status);
+    }
+    return NULL;
+}
+
+static void share_model(multi30k_small *model)
+{
+    pthread_t threads[2];
+    atomic_int refused[2] = {0};
+    Sharing sharing[2] = {{.refused = refused}, {.trains = true, .refused = refused}};
+    for (int i = 0; i < 2; i++)
+        WORKS(N(session_new)(model, &sharing[i].session));
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, train_or_compute, &sharing[i]))
+            exit(1);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        N(session_free)(sharing[i].session);
+    }
+    if (!refused[0] || !refused[1])
+        wrong++, fprintf(stderr, "%d forwards, %d steps were refused\n", refused[0], refused[1]);
 }
 
 int main(int argc, char **argv)
