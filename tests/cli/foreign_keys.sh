@@ -222,4 +222,14 @@ reads back
 set_config '"<nothing>"'
 warns llama "tokenizer_config.json: \"bos_token\" is '<nothing>', which is no token of the tokenizer: it is left unread"
 [ "$(begins read)" = "<s>" ] || fail "a text begins with '$(begins read)'"
+rm -r llama/tokenizer_config.json read back
+"$tfc" import llama -o read --token 'text-begin=</s>' 2>err.txt || fail "$(cat err.txt)"
+"$tfc" export read --format hf -o back 2>err.txt || fail "$(cat err.txt)"
+reads back
+[ "$(begins read)" = "</s>" ] || fail "of a run that begins otherwise, a text begins with '$(begins read)'"
+rm -r t5 t5.run
+folder t5
+echo '{"eos_token": "<s>"}' >t5/tokenizer_config.json
+reads t5
+grep -q '"source-end=<s>"' read/run.json || fail "a source ends otherwise: $(cat read/run.json)"
 echo "foreign keys: read, refused by name, or left with a warning"
