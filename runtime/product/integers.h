@@ -1,6 +1,7 @@
 /* Integers of 8 bits: how products with `quant` = "int8" (docs/ir.md) round their operands and
  * where panels have them (in groups: groups.h). A row of a, or a column of b, is a scale times
- * integers from -127 to 127.
+ * integers from -127 to 127. Rows of a are rounded by generated code (TfcRoundRow, written by
+ * codegen/emit/gemm/integers.c), columns of b by integers_pack_columns.
  *
  * An element of a panel of b has 4 terms of a column, a byte each. One side has its integers plus
  * 128, without sign, and the other side the sum of its integers, times 128, which is subtracted

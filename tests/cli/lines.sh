@@ -11,6 +11,7 @@ scripts/tests-of --pattern runtime/data/prepared.c | grep -q '^^(data' || fail "
 if [ -e "$root/.git" ]; then
     scripts/messages >"$work/said" || fail "$(cat "$work/said")"
 fi
+scripts/tests-of --pattern driver/run/prediction.c | grep -qF several_predictions || fail "tests of a file of predictions"
 mkdir -p "$work/scripts" "$work/driver/run" "$work/tests" "$work/bench"
 cp scripts/lines scripts/messages "$work/scripts"
 cd "$work"
