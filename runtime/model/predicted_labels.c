@@ -89,7 +89,7 @@ static int check_search(const TfcModel *model, const TfcLabelSearch *search, Ctc
     if (!status && search->separator && !search->lexicon)
         status = tfc_model_fail(TFC_ERROR_ARGUMENT, "separator is between words of a lexicon");
     if (!status && search->lexicon)
-        status = texts_check("lexicon", search->lexicon, search->lexicon_length);
+        status = texts_check("lexicon", search->lexicon, "lexicon_length", search->lexicon_length);
     assert(labelled(model)); /* interface.def: SEARCHES_LABELS */
     return status;
 }

@@ -298,7 +298,7 @@ static int encode_rows(TfcSession *session, const TfcColumn *input, int64_t n,
         if (!lengths && !texts[i])
             return tfc_model_fail(TFC_ERROR_ARGUMENT, "texts[%lld] is NULL", (long long)i);
         const int64_t length = lengths ? lengths[i] : (int64_t)strlen(texts[i]);
-        status = texts_check(NULL, texts[i], length);
+        status = texts_check("utf8", texts[i], "length", length);
         if (!status)
             status = encode_row(session, input, &(Line){texts[i], (size_t)length}, &rows[i]);
     }

@@ -24,18 +24,17 @@ static int64_t find_bad_byte(const char *utf8, int64_t length)
     return -1;
 }
 
-int texts_check(const char *name, const char *utf8, int64_t length)
+int texts_check(const char *name, const char *utf8, const char *length_name, int64_t length)
 {
     if (length < 0 || length > TOKENIZER_MOST)
         return tfc_model_fail(TFC_ERROR_ARGUMENT, "%s is %lld: from 0 to %d is allowed",
-                              name ? "prefix_length" : "length", (long long)length,
-                              (int)TOKENIZER_MOST);
+                              length_name, (long long)length, (int)TOKENIZER_MOST);
     if (!utf8 && length)
-        return tfc_model_need(utf8, name ? name : "utf8");
+        return tfc_model_need(utf8, name);
     const int64_t at = find_bad_byte(utf8, length);
     return at < 0 ? TFC_OK
                   : tfc_model_fail(TFC_ERROR_ARGUMENT, "byte %lld of %s is 0x%02x: %s",
-                                   (long long)at, name ? name : "utf8", (unsigned char)utf8[at],
+                                   (long long)at, name, (unsigned char)utf8[at],
                                    utf8[at] ? "that is not UTF-8" : "a text has no NUL");
 }
 
@@ -289,7 +288,7 @@ typedef enum TextWay { TRANSLATE, GENERATE, ANSWER } TextWay;
 static int answer_text(TfcSession *session, const TfcGeneration *settings, TextWay way,
                        int64_t number, const char *utf8, int64_t length)
 {
-    int status = texts_check(NULL, utf8, length);
+    int status = texts_check("utf8", utf8, "length", length);
     bool encodes = loaded_encodes(session->loaded);
     if (!status && (way == TRANSLATE || (way == ANSWER && encodes)))
         status = texts_translate(session, settings, number, utf8, (size_t)length, NULL, NULL);

@@ -6,9 +6,9 @@
 
 /* ---- texts.c ---- */
 
-/* Checks that a text is not too long (TOKENIZER_MOST), has no NUL and is valid UTF-8. `name`: the
- * name of a prefix's field, for the message; else NULL. */
-int texts_check(const char *name, const char *utf8, int64_t length);
+/* Checks that a text is not too long (TOKENIZER_MOST), has no NUL and is valid UTF-8. `name`,
+ * `length_name`: what its caller calls both, for messages. */
+int texts_check(const char *name, const char *utf8, const char *length_name, int64_t length);
 /* The same of a text that ends with a NUL, which becomes *cell. what: the text, for messages. */
 int texts_check_cell(const char *what, const char *utf8, Line *cell);
 /* The same of bytes of any number. */

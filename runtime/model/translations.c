@@ -296,7 +296,8 @@ static int begin_translation(Translation *t)
     const TfcGeneration *given = t->given;
     const int status = texts_begin(t->session, given, true, &t->settings);
     return !status && given && given->prefix_text
-               ? texts_check("prefix_text", given->prefix_text, given->prefix_length)
+               ? texts_check("prefix_text", given->prefix_text, "prefix_length",
+                             given->prefix_length)
                : status;
 }
 
@@ -359,7 +360,7 @@ int tfc_model_line_translations(TfcSessionHandle *handle, const TfcGeneration *s
     TfcSession *session = session_enter(handle, USE_READ, &status);
     if (!session)
         return status;
-    status = texts_check(NULL, utf8, length);
+    status = texts_check("utf8", utf8, "length", length);
     if (!status)
         status = texts_translate(session, settings, number, utf8, (size_t)length, list, n);
     return session_leave(session, USE_READ, status);

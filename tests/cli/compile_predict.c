@@ -236,6 +236,7 @@ static void set_search(void)
                    .lexicon = "\n", .lexicon_length = 1);
     SEARCH_REFUSES("separator: 'HIGH' is no label", .lexicon = "LOW", .lexicon_length = 3,
                    .separator = "HIGH");
+    SEARCH_REFUSES("lexicon_length is -1: from 0 to", .lexicon = "LOW", .lexicon_length = -1);
     SEARCH_REFUSES("of lexicon is 0xff", .lexicon = "\xff", .lexicon_length = 1);
     if (N(set_label_search)(NULL, NULL) != N(ERROR_ARGUMENT))
         FAIL("a search of no session\n");
