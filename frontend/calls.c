@@ -212,11 +212,10 @@ static void look_at_labels(Elab *e, const Node *call, const Val *labels)
 {
     const Op *op = labels->kind == VAL_TENSOR ? unshaped(labels->tensor) : NULL;
     if (op && op->kind == OP_lookup && is_moved_position(op->args[1]))
-        diag_warning(
-            e->diags, call->loc,
-            "labels of `cross_entropy` are looked up outside of the text, too, where "
-            "`lookup` and `shift` give 0, which is the first class: `next(x)` has no label "
-            "there, and neither has `select(inside, labels, -1)`");
+        diag_warning(e->diags, call->loc,
+                     "labels of `cross_entropy` are looked up outside of the text, too, where "
+                     "`lookup` and `shift` give 0, the first class: write `next(x)`, or "
+                     "`select(inside, labels, -1)`, which have no label there");
 }
 
 static Val call_block(Elab *e, const Node *call, const Node *block)

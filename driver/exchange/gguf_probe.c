@@ -63,8 +63,8 @@ static bool probe_text(const Probe *p, const char *probe)
              (!texts[0].length || !memcmp(texts[0].data, texts[1].data, texts[0].length));
         if (!ok)
             job_error(p->job,
-                      "%s: a GGUF has no place for what its tokenizer does: in '%s' it finds %s, "
-                      "and of a GGUF one would find %s (--format hf writes it as it is)",
+                      "%s: a GGUF cannot hold this tokenizer: of '%s' it makes %s, a reader of the "
+                      "GGUF would make %s; --format hf keeps it",
                       p->folder, text_visible_name(arena, probe), shown_ids(arena, p->is, &is),
                       shown_ids(arena, p->read, &read));
     }

@@ -17,7 +17,7 @@ typedef struct TokenTable {
     Job *job;
     GgufWriter *writer;
     const char *folder, *path;
-    const Source *json; /* of a tokenizer.json that no file is; NULL: `path` is one */
+    const Source *json; /* a tokenizer.json made in memory; NULL: it is the file `path` */
     int64_t n;
     const char **texts;
     float *scores;

@@ -7,7 +7,8 @@
 
 enum { LARGEST_FILE = 1 << 24 };
 
-/* Python's programs write 16.0 where they divided. */
+/* Turns whole numbers into integers, in lists and objects, too: Python writes a quotient as
+ * 16.0. */
 static void make_whole(JsonValue *value)
 {
     static const double most = 0x1p53;

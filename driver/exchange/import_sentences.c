@@ -81,8 +81,8 @@ static bool find_poolings(Job *job, const char *path, const JsonValue *json,
     }
     if (ok && !sentences->poolings.count)
         return job_error(job,
-                         "%s/config.json: it has no \"pooling_mode\", and no \"pooling_mode_…\" is "
-                         "true",
+                         "%s/config.json: no pooling is named: expected \"pooling_mode\", or a "
+                         "\"pooling_mode_…\" that is true",
                          path);
     return ok;
 }

@@ -102,8 +102,8 @@ static bool refuse_class(const TokenLists *t, const ImportConfig *config, bool i
     const char *said = import_tokenizer_class(t->settings, config);
     return job_error(
         t->job,
-        "%s has %s, and %s%s is no class whose texts tfc cuts by it: save_pretrained of "
-        "transformers' fast tokenizer writes tokenizer.json",
+        "%s has %s, but tfc does not know how %s%s uses them: write a tokenizer.json by "
+        "save_pretrained of transformers' fast tokenizer",
         t->folder, is_words ? words_file : "vocab.json and merges.txt",
         *said ? "its tokenizer_class " : "its model_type ",
         text_visible_name(t->job->arena, *said ? said : config->model->type));

@@ -52,5 +52,5 @@ refuses 1 'bad.tsv:2:1: error: the record has 2 fields, and the header has 3' "$
 refuses 2 'reads a table: give its FILE' "$tfc" data m.tfg
 refuses 1 'fields of a table that is no pairs are named beside the model that reads them, MODEL.tfg' "$tfc" data t.tsv --column label=kind
 refuses 2 'name tables' "$tfc" data m.tfg t.tsv --valid-source v.tsv --valid-target v.tsv
-refuses 1 'would be made from the texts' "$tfc" data m.tfg t.tsv --vocab words:auto
+refuses 1 'makes a vocabulary, and a finished one is needed' "$tfc" data m.tfg t.tsv --vocab words:auto
 echo "data of tables: the same figures"

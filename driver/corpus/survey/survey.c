@@ -11,8 +11,8 @@ static bool open_vocabulary(Job *job, const VocabularyChoice *choice, Vocabulary
     if (vocabulary_needs_text(choice))
         return job_error(
             job,
-            "--vocab %s would be made from the texts: give one that is there, of a run "
-            "or a file",
+            "--vocab %s makes a vocabulary, and a finished one is needed: name a run's folder or "
+            "a file",
             choice->spec);
     *vocab = vocabulary_load(job, choice);
     return *vocab != NULL;
