@@ -53,8 +53,9 @@ const char *dim_formula_problem(const DimFormula *formula);
 bool dim_formula_includes(const DimFormula *formula, int64_t last);
 /* The length; DIM_TOO_LONG where it, or that of a term, is above MOST_DIM_LENGTH. */
 int64_t dim_formula_length(const DimFormula *formula, DimLengthOf *length, const void *of);
-/* The formula without its range, where term i has the length of[i], 0 … 2^41, and with `plus` in
- * place of its own: of many rows together plus is added once for each. */
+/* The formula's value for terms of the lengths of[i], 0 … 2^41, with `plus` in place of its own and
+ * without its range. For the sum over many rows: of[i] are sums, `plus` the formula's own times the
+ * number of rows. */
 int64_t dim_formula_sum(const DimFormula *formula, const int64_t *of, int64_t plus);
 /* Whether it is the sum of its terms and `plus` in every row, whatever the lengths are. */
 bool dim_formula_is_sum(const DimFormula *formula);

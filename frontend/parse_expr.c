@@ -263,7 +263,7 @@ static Node *parse_prefix(Parser *p, TokenKind kind, Node *(*below)(Parser *p))
 
 static Node *parse_unary(Parser *p) { return parse_prefix(p, TOKEN_MINUS, parse_power); }
 
-/* A line may end with an operator, unless the next begins a statement. */
+/* Takes an operator, and the line break after it unless the next line begins a statement. */
 static void take_operator(Parser *p)
 {
     const Token *operator= take_token(p);

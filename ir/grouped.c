@@ -29,7 +29,8 @@ typedef struct RowProduct {
                                  `repeats` and then `columns` */
 } RowProduct;
 
-/* The gather that the side is made of by moving, casting and axes of 1; NULL: of none. */
+/* The gather whose result `side` is, but for transposes, casts and axes of length 1; NULL: there is
+ * none. of_gather[i]: the axis of the gather's result that is axis i of `side`, or NO_AXIS. */
 static const Op *find_gather(const Value *side, int of_gather[MAX_RANK])
 {
     const Value *v = side;

@@ -2,7 +2,7 @@
  * over its operands) and steps through the operand beside it. */
 #include "oracle/interpreter.h"
 
-/* A walk over the result with the result as tensor 0. */
+/* A walk over all elements of the result, which is the walk's tensor 0. */
 static OracleWalk over(const Shape *shape)
 {
     OracleWalk w = walk_over(shape->rank, shape->extent);

@@ -77,7 +77,8 @@ static bool check_texts(Job *job, TrainOptions *o, const Training *training)
     return !misfit || cli_refuse(job, "%s", misfit);
 }
 
-/* What has no effect beside the other options, or without them; NULL: nothing. */
+/* A message about an option that has no effect beside the others, or without one that is missing;
+ * NULL: there is none. */
 static const char *options_in_vain(Job *job, const TrainOptions *o)
 {
     if (o->fresh.count && !o->weights)

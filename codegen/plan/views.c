@@ -201,8 +201,9 @@ bool view_back_through(const Plan *plan, const Op *op, const View *to, View *fro
     }
 }
 
-/* The stride of one result axis of a broadcast; false if it takes tables to find
- * the operand's element. Dimensions count from the right: `shift` more in front. */
+/* The operand's stride along one axis of a broadcast's result; false if no stride leads from
+ * element to element. Dimensions are aligned at the last one: the result has `shift` more before
+ * the first. */
 static bool broadcast_stride(const Type *a_type, const Layout *a, const View *from, int shift,
                              const Axis *axis, TfcSize *stride)
 {

@@ -97,7 +97,7 @@ static TfcColumn side_input(const char *input, TextFrame frame)
         .of_source = !frame.is_target};
 }
 
-/* The source of texts of this kind. */
+/* The column of the model's source, with the tokens that stand around a source of this kind. */
 static TfcColumn source_input(const Artifact *a, CorpusKind kind)
 {
     return side_input(a->ports.source, corpus_source_frame(a->vocab, kind));

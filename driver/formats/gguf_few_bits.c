@@ -156,7 +156,7 @@ static void decode_tq1_0(const void *block, float *out)
     }
 }
 
-/* d · (q - 1) */
+/* d · (q - 1), where q has two bits: TQ2_0, values of -1, 0 or 1. */
 static void decode_tq2_0(const void *block, float *out)
 {
     enum { D_AT = 64 };

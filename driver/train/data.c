@@ -307,7 +307,8 @@ static bool open_mixed(Training *t, Mixed *mixed)
     return mixed->prepared && check_same(job, main, mixed->prepared);
 }
 
-/* What is mixed in: prepared data, tables, pairs with a tab between them, or lines. */
+/* Reads what --mix names: prepared data, a table, pairs separated by a tab, or lines. False after
+ * an error. */
 static bool read_mixed(Training *t)
 {
     const TrainOptions *o = t->options;

@@ -11,7 +11,7 @@ typedef struct Chunk {
     Function *function;
     const Module *module;
     Arena *arena;
-    Op *seed; /* the product from which they are found */
+    Op *seed; /* the wide product with which the search begins */
 
     /* the rows' dimension, and the one that it is ragged over; NO_SYMBOL: no packed tokens */
     int symbol, batch;

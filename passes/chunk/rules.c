@@ -171,7 +171,7 @@ static bool rows_are_free(const Chunk *c, const Type *type, const Attr *contract
     return true;
 }
 
-/* The rows, and nothing else, are contracted with the same rows. */
+/* Whether the product sums over the rows, and over nothing else. */
 static bool rows_are_summed(const Chunk *c, const Op *dot)
 {
     const Attr *ca = op_attr(dot, ATTR_contract_a), *cb = op_attr(dot, ATTR_contract_b);

@@ -208,7 +208,7 @@ static bool has_mask(const Members *members)
     return false;
 }
 
-/* What the region's masks save. */
+/* For the report: which keys the masks let the kernel leave out. */
 static const char *describe_window(const Fuser *f, Window window, const Members *members)
 {
     const char *blocks = "; skips blocks of keys that the mask excludes";

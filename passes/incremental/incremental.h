@@ -117,7 +117,8 @@ static inline int target_axis(const Step *s, const Value *v)
 }
 
 /* ---- step.c ---- */
-/* The value in decode_step, with its dimensions T in these roles; NULL after a message. */
+/* Builds v in decode_step. `roles` says what each of its dimensions T stands for there. NULL after
+ * an error. */
 Value *build_step(Step *s, Value *v, Roles roles);
 /* Reports that the op cannot be computed one position at a time, unless another op was reported.
  * Returns NULL. */

@@ -11,11 +11,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The default limit of a line in bytes, without its end: a thousand times a sentence, and far less
- * than a file without lines has. */
+/* The default limit of a line, in bytes without its end: far longer than any sentence, and far
+ * shorter than a file that has no lines. */
 enum { LINE_LIMIT = 1000000 };
-/* That of a record of a table, which holds more than texts: an image of 224 × 224 points has
- * 150,528 numbers. */
+/* The default limit of a record of a table, in bytes. A record may hold an image: one of 224 × 224
+ * points in three colours has 150,528 numbers. */
 enum { RECORD_LIMIT = 16 * LINE_LIMIT };
 static inline int64_t line_limit_of(int64_t given) { return given ? given : (int64_t)LINE_LIMIT; }
 static inline int64_t record_limit_of(int64_t given)

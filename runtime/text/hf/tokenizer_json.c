@@ -352,7 +352,7 @@ Tokenizer *tokenizer_json(Arena *arena, const char *bytes, size_t size, const ch
 
 Tokenizer *tokenizer_json_inside(const void *bytes, size_t size, const char **problem)
 {
-    const char *unused; /* there is no problem but memory */
+    const char *unused; /* these bytes were read before: only memory can be missing */
     Arena *arena = arena_try_new();
     Tokenizer *t = arena ? tokenizer_json(arena, bytes, size, &unused) : NULL;
     arena_free(arena);
