@@ -6,7 +6,7 @@ set -eu
 . tests/common.sh
 cd "$work"
 for room in base ir frontend passes codegen oracle inspect driver check runtime cli docs; do mkdir -p $room; done
-printf '## Rooms\nbase/ ir/\nIncludes go one way\n' >docs/ARCHITECTURE.md
+printf '## Rooms\nbase/ ir/\nIncludes go one way\n\n| room | sees |\n| --- | --- |\n| `base` | nothing |\n| `ir` | what `base` sees |\n' >docs/ARCHITECTURE.md
 file() { printf '%s\n' "$2" >"$1"; }
 law() { "$root/scripts/check-includes" "$work" >told 2>&1; }
 
