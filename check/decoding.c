@@ -47,14 +47,14 @@ static void add_distance(Distance *distance, const float *out, const float *expe
 enum { ROWS = 64, TOKENS = ROWS * 64 };
 
 /* Which of the next `width` tokens of each sentence one call is given. */
-typedef enum Part { ALL, ALL_BUT_LAST, LAST } Part;
+typedef enum LogitPart { ALL, ALL_BUT_LAST, LAST } LogitPart;
 
 /* LogitChunk: those tokens, of the sentences that have some. */
 typedef struct LogitChunk {
     int32_t rows[ROWS], first[ROWS], counts[ROWS], ids[TOKENS], n_rows, n_ids;
 } LogitChunk;
 
-static void take_chunk(const Tokens *targets, int32_t n, int32_t t, int32_t width, Part part,
+static void take_chunk(const Tokens *targets, int32_t n, int32_t t, int32_t width, LogitPart part,
                        LogitChunk *chunk)
 {
     chunk->n_rows = chunk->n_ids = 0;

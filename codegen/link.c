@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 /* What may be done with a part of the mapping, in its order there. */
-typedef enum Part { PART_CODE, PART_CONSTANTS, PART_DATA, PARTS, PART_NONE } Part;
+typedef enum LinkPart { PART_CODE, PART_CONSTANTS, PART_DATA, PARTS, PART_NONE } LinkPart;
 
 enum { MOST_BYTES = 1 << 30, MOST_ALIGN = 4096 }; /* of a part, of a section */
 
 typedef struct Section {
     Elf64_Shdr head;
-    Part part; /* PART_NONE: it is not loaded */
-    size_t at; /* in its part */
+    LinkPart part; /* PART_NONE: it is not loaded */
+    size_t at;     /* in its part */
 } Section;
 
 typedef struct ElfSymbol {
@@ -98,7 +98,7 @@ static bool begins(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-static Part part_for(const Elf64_Shdr *head, const char *name)
+static LinkPart part_for(const Elf64_Shdr *head, const char *name)
 {
     if (!(head->sh_flags & SHF_ALLOC) || head->sh_type == SHT_NOTE || !strcmp(name, ".eh_frame"))
         return PART_NONE;
@@ -301,7 +301,7 @@ static bool prepare(Link *link, const Input *in, const RelocationPlace *place)
 
 /* ---- addresses ---- */
 
-static unsigned char *memory_at(const Link *link, Part part, size_t at)
+static unsigned char *memory_at(const Link *link, LinkPart part, size_t at)
 {
     return (unsigned char *)link->code->memory + link->begin[part] + at;
 }

@@ -32,22 +32,22 @@ static const int64_t term_ends[] = {
 static Bin bin_of(const int64_t *ends, int i) { return (Bin){i ? ends[i - 1] + 1 : 1, ends[i]}; }
 
 /* What a row of the table tells. */
-typedef struct Row {
+typedef struct TuningRow {
     const char *type;
     Bin rows, columns, terms;
     TuningRate rate;
     bool blas;
-} Row;
+} TuningRow;
 
-static Row row_of(Tuning *tuning, int type, int class)
+static TuningRow row_of(Tuning *tuning, int type, int class)
 {
     static const char *const types[TFC_BLAS_TYPES] = {"f32", "f64"};
-    return (Row){.type = types[type],
-                 .rows = bin_of(row_ends, class / SHAPE_TERMS / SHAPE_COLUMNS),
-                 .columns = bin_of(column_ends, class / SHAPE_TERMS % SHAPE_COLUMNS),
-                 .terms = bin_of(term_ends, class % SHAPE_TERMS),
-                 .rate = tuning->rates[type][class],
-                 .blas = tuning_choose(tuning->rates).blas[type] >> class & 1};
+    return (TuningRow){.type = types[type],
+                       .rows = bin_of(row_ends, class / SHAPE_TERMS / SHAPE_COLUMNS),
+                       .columns = bin_of(column_ends, class / SHAPE_TERMS % SHAPE_COLUMNS),
+                       .terms = bin_of(term_ends, class % SHAPE_TERMS),
+                       .rate = tuning->rates[type][class],
+                       .blas = tuning_choose(tuning->rates).blas[type] >> class & 1};
 }
 
 static const char *bin_text(Arena *arena, Bin bin)
@@ -59,7 +59,7 @@ static const char *bin_text(Arena *arena, Bin bin)
     return arena_printf(arena, "%" PRId64 "-%" PRId64, bin.from, bin.to);
 }
 
-static void print_row(Arena *arena, const Row *row)
+static void print_row(Arena *arena, const TuningRow *row)
 {
     printf("%-5s %-7s %-8s %-8s %8.1f %9.1f  %s\n", row->type, bin_text(arena, row->rows),
            bin_text(arena, row->columns), bin_text(arena, row->terms), row->rate.native,
@@ -73,7 +73,7 @@ static void print_table(Job *job, Tuning *tuning)
     printf("type  rows    columns  terms      native  OpenBLAS  --gemm auto\n");
     for (int t = 0; t < TFC_BLAS_TYPES; t++)
         for (int c = 0; c < SHAPE_CLASSES; c++) {
-            Row row = row_of(tuning, t, c);
+            TuningRow row = row_of(tuning, t, c);
             print_row(job->arena, &row);
         }
     if (!tuning->kept)
@@ -90,7 +90,7 @@ static void put_bin(JsonWriter *json, const char *key, Bin bin)
     json_close(json, ']');
 }
 
-static void put_row(JsonWriter *json, const Row *row)
+static void put_row(JsonWriter *json, const TuningRow *row)
 {
     json_line(json, "  ");
     json_open(json, NULL, '{');
@@ -115,7 +115,7 @@ static void print_json(Tuning *tuning)
     json_open(&json, "classes", '[');
     for (int t = 0; t < TFC_BLAS_TYPES; t++)
         for (int c = 0; c < SHAPE_CLASSES; c++) {
-            Row row = row_of(tuning, t, c);
+            TuningRow row = row_of(tuning, t, c);
             put_row(&json, &row);
         }
     json_close(&json, ']');

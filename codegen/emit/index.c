@@ -169,15 +169,15 @@ void kernel_append(Emit *e)
 
 /* ---- concat: each operand's columns into its part of the result ---- */
 
-/* Part: an operand, and where it begins along the axis. */
-typedef struct Part {
+/* ConcatPart: an operand, and where it begins along the axis. */
+typedef struct ConcatPart {
     int operand, axis;
     int64_t start;
-} Part;
+} ConcatPart;
 
 static void copy_column(Emit *e, void *data)
 {
-    const Part *part = data;
+    const ConcatPart *part = data;
     const Type *type = &e->op->args[part->operand]->type;
     bool along = e->layout.axes[e->layout.n - 1].dim == part->axis; /* columns are what is joined */
     Place from = place_aligned(type, &e->space), to = e->space;
@@ -190,13 +190,13 @@ static void copy_column(Emit *e, void *data)
 }
 
 /* Along a row axis: whether this row is the operand's. */
-static LoValue is_part(Emit *e, const Part *part, int64_t size)
+static LoValue is_part(Emit *e, const ConcatPart *part, int64_t size)
 {
     Coord own = coord_add(e, e->space.at[part->axis], coord_const(e, -part->start));
     return lo_ult(&e->lo, coord_value(e, &own, lo_i64), lo_i64_of(&e->lo, size));
 }
 
-static void copy_part(Emit *e, Part *part, const RowLoop *rows)
+static void copy_part(Emit *e, ConcatPart *part, const RowLoop *rows)
 {
     Lo *lo = &e->lo;
     int64_t size = e->op->args[part->operand]->type.dims[part->axis].size;
@@ -212,7 +212,7 @@ static void copy_part(Emit *e, Part *part, const RowLoop *rows)
 
 void kernel_concat(Emit *e)
 {
-    Part part = {.axis = (int)op_int(e->op, ATTR_axis)};
+    ConcatPart part = {.axis = (int)op_int(e->op, ATTR_axis)};
     RowLoop rows = rows_open(e);
     for (; part.operand < e->op->n_args; part.operand++) {
         copy_part(e, &part, &rows);

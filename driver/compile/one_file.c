@@ -10,17 +10,17 @@
 
 enum { LARGEST_FILE = 16 << 20 };
 
-typedef struct Part {
+typedef struct FilePart {
     const char *needs; /* names of parts, a blank between two */
     const char *text;
     size_t length;
     bool is_wanted;
-} Part;
+} FilePart;
 
 typedef struct FileParts {
     Arena *arena;
-    VEC(Part *) all;
-    Map by_name; /* a part's own name, and those that it defines → Part */
+    VEC(FilePart *) all;
+    Map by_name; /* a part's own name, and those that it defines → FilePart */
 } FileParts;
 
 /* The next of the words that *at is at, which it goes behind; NULL: there is none. */
@@ -45,7 +45,7 @@ static const char *next_line(Arena *arena, const char **at)
 static void read_parts(FileParts *parts, const char *text)
 {
     for (const char *at = text + strcspn(text, "\f"); *at;) {
-        Part *part = ARENA_NEW(parts->arena, Part);
+        FilePart *part = ARENA_NEW(parts->arena, FilePart);
         at++;
         map_set(&parts->by_name, next_line(parts->arena, &at), part);
         const char *names = next_line(parts->arena, &at), *word;
@@ -59,7 +59,7 @@ static void read_parts(FileParts *parts, const char *text)
     }
 }
 
-static void want(FileParts *parts, Part *part)
+static void want(FileParts *parts, FilePart *part)
 {
     if (!part || part->is_wanted)
         return;

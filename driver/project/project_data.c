@@ -17,7 +17,7 @@ enum {
     MOST_SHARED = 20 /* percent of the pairs to train on that are left out for their targets */
 };
 
-typedef enum Part { TRAIN, VALID, TEST, PARTS } Part;
+typedef enum DataPart { TRAIN, VALID, TEST, PARTS } DataPart;
 static const char *const part_names[] = {"train", "valid", "test"};
 
 typedef struct Cut {
@@ -49,7 +49,7 @@ static bool open_files(Cut *cut)
 {
     static const char *const ends[] = {"source", "target"};
     const bool table = project_is_table(cut->kind);
-    for (Part part = 0; part < PARTS; part++)
+    for (DataPart part = 0; part < PARTS; part++)
         for (int k = 0; k < files_of_part(cut); k++) {
             const char *path =
                 arena_printf(cut->job->arena, "%s/%s.%s", cut->folder, part_names[part],
@@ -66,7 +66,7 @@ static bool open_files(Cut *cut)
 /* The names of a table's fields. */
 static void write_headers(Cut *cut)
 {
-    for (Part part = 0; part < PARTS && project_is_table(cut->kind); part++) {
+    for (DataPart part = 0; part < PARTS && project_is_table(cut->kind); part++) {
         const char *header =
             arena_printf(cut->job->arena, "%s\t%s\n", cut->kind->fields[0], cut->kind->fields[1]);
         file_write(cut->files[part][0], header, strlen(header));
@@ -75,7 +75,7 @@ static void write_headers(Cut *cut)
 
 static bool close_files(Cut *cut, bool ok)
 {
-    for (Part part = 0; part < PARTS; part++)
+    for (DataPart part = 0; part < PARTS; part++)
         for (int k = 0; k < 2; k++) {
             FileWriter *file = cut->files[part][k];
             if (file && ok)
@@ -160,7 +160,7 @@ static bool keep_labels_trained(Cut *cut, const RawPair *pair)
 
 /* A source's part; one that was there before, in other case perhaps, stays in its part: so nothing
  * that is tested was trained on. */
-static Part part_of_source(Cut *cut, const Line *source)
+static DataPart part_of_source(Cut *cut, const Line *source)
 {
     digest_line(&cut->digest, source);
     int64_t next = (int64_t)cut->sources.count + 1,
@@ -173,7 +173,7 @@ static Part part_of_source(Cut *cut, const Line *source)
 }
 
 /* Of a text the last parts are held out. */
-static Part part_of_line(int64_t number, int64_t lines)
+static DataPart part_of_line(int64_t number, int64_t lines)
 {
     int64_t held = lines / HELD_SHARE;
     return number > lines - held ? TEST : number > lines - 2 * held ? VALID : TRAIN;
@@ -202,7 +202,7 @@ static bool hold_targets(Cut *cut, RawText *raw)
         while (raw_next(raw, &pair)) {
             if (!is_usable(cut, &pair))
                 continue;
-            Part part = part_of_source(cut, &pair.sides[0].line);
+            DataPart part = part_of_source(cut, &pair.sides[0].line);
             uint64_t target = hash_of_target(cut, &pair);
             if (!reading && part != TRAIN)
                 line_hashes_add(&cut->held, target, 1);
@@ -218,7 +218,7 @@ static bool hold_targets(Cut *cut, RawText *raw)
     return true;
 }
 
-static void write_row(Cut *cut, Part part, const RawPair *pair)
+static void write_row(Cut *cut, DataPart part, const RawPair *pair)
 {
     const bool table = project_is_table(cut->kind);
     for (int k = 0; k < 1 + cut->is_pairs; k++) {
@@ -334,8 +334,8 @@ bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *sur
             cut.left_out++;
             continue;
         }
-        Part part = cut.is_pairs ? part_of_source(&cut, &pair.sides[0].line)
-                                 : part_of_line(pair.number, survey->lines);
+        DataPart part = cut.is_pairs ? part_of_source(&cut, &pair.sides[0].line)
+                                     : part_of_line(pair.number, survey->lines);
         bool held = part == TRAIN && holds_targets(&cut) && !cut.keeps &&
                     line_hashes_find(&cut.held, hash_of_target(&cut, &pair), false);
         if (!held)

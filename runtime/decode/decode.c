@@ -61,11 +61,11 @@ static int32_t longest_result(const DecodeSettings *settings, const Sources *sou
 }
 
 /* One row of the batch being fed. */
-typedef struct Row {
+typedef struct FedRow {
     Search *search;
     int32_t live;
     int32_t end; /* of its tokens among all that are fed */
-} Row;
+} FedRow;
 
 typedef struct Driver {
     Stepper *stepper;
@@ -74,7 +74,7 @@ typedef struct Driver {
     int32_t n, width, stride; /* n: searches */
     int32_t each;             /* searches of a sentence, side by side */
     bool has_sources;
-    Row *rows;
+    FedRow *rows;
     int32_t n_rows;
     int32_t *sentence, *slot, *fed; /* a row; fed: how many tokens */
     int32_t *tokens, *counts;
@@ -87,7 +87,7 @@ typedef struct Driver {
 static bool make_driver(Driver *driver, Arena *arena)
 {
     size_t rows = (size_t)driver->n * (size_t)driver->width;
-    driver->rows = ARENA_ARRAY(arena, Row, rows);
+    driver->rows = ARENA_ARRAY(arena, FedRow, rows);
     driver->sentence = ARENA_ARRAY(arena, int32_t, rows);
     driver->slot = ARENA_ARRAY(arena, int32_t, rows);
     driver->fed = ARENA_ARRAY(arena, int32_t, rows);
@@ -212,7 +212,7 @@ static void gather_rows(Driver *driver)
             for (int32_t k = 0; k < known; k++)
                 driver->tokens[n_tokens++] = search_known_token(search, k);
             driver->fed[row] = 1 + known;
-            driver->rows[row] = (Row){search, live, n_tokens};
+            driver->rows[row] = (FedRow){search, live, n_tokens};
         }
     }
 }

@@ -2,8 +2,8 @@
  *
  *   for each pass of `depth` terms                                      run_passes, run_columns
  *     for each block of b's columns, packed where it must be            run_block
- *       for each group of a's rows, packed where they must be           run_group
- *         for each panel of the group, for each panel of the block      run_panel
+ *       for each batch of a's rows, packed where they must be           run_row_batch
+ *         for each panel of the batch, for each panel of the block      run_panel
  *           the tiles                                                   run_tiles */
 #include "runtime/product/product.h"
 
@@ -54,13 +54,13 @@ typedef struct Work {
 
 /* Rows of a that are multiplied by a block, and those after them, which are brought near
  * meanwhile, a share at each tile. */
-typedef struct Group {
+typedef struct RowBatch {
     int64_t row, rows;
     const char *a, *packed; /* where they lie; packed, or NULL */
     int64_t next_rows, runs, share, done;
     const char *next;
     char *room; /* of the next */
-} Group;
+} RowBatch;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t pieces(int64_t length, int64_t piece) { return (length + piece - 1) / piece; }
@@ -202,8 +202,8 @@ static const char *rows_at(const Work *w, int64_t row)
            (listed_row(&p->a_rows, row) * p->a_row + from * p->a_column) * w->f->source;
 }
 
-/* Packs the rows of a group that were not packed ahead. */
-static void pack_group(const Work *w, const Group *g, char *room)
+/* Packs the rows of a batch that were not packed ahead. */
+static void pack_batch(const Work *w, const RowBatch *g, char *room)
 {
     const TfcProduct *p = w->p;
     if (!w->along)
@@ -216,18 +216,18 @@ static void pack_group(const Work *w, const Group *g, char *room)
                             w->row_pitch);
 }
 
-static Group group_at(const Work *w, int64_t row)
+static RowBatch row_batch_at(const Work *w, int64_t row)
 {
     const TfcFormSizes *f = w->f;
     int64_t rows = least(w->p->m - row, w->together), turn = row / w->together & 1;
     int64_t next_rows = least(w->p->m - row - rows, w->together);
-    Group g = {.row = row,
-               .rows = rows,
-               .a = rows_at(w, row),
-               .next_rows = next_rows,
-               .next = next_rows > 0 ? rows_at(w, row + rows) : NULL,
-               .runs = w->along ? next_rows : w->k,
-               .room = w->rows_room + (1 - turn) * w->half};
+    RowBatch g = {.row = row,
+                  .rows = rows,
+                  .a = rows_at(w, row),
+                  .next_rows = next_rows,
+                  .next = next_rows > 0 ? rows_at(w, row + rows) : NULL,
+                  .runs = w->along ? next_rows : w->k,
+                  .room = w->rows_room + (1 - turn) * w->half};
     if (!reads_in_place(w, rows))
         g.packed = w->rows_room + turn * w->half;
     if (next_rows > 0) {
@@ -238,7 +238,7 @@ static Group group_at(const Work *w, int64_t row)
 }
 
 /* Runs [begin, end) of the next rows: whole rows, or where they lie beside each other terms. */
-static void prefetch_next(const Work *w, const Group *g, int64_t begin, int64_t end)
+static void prefetch_next(const Work *w, const RowBatch *g, int64_t begin, int64_t end)
 {
     const TfcProduct *p = w->p;
     const TfcRowList list =
@@ -256,7 +256,7 @@ static void prefetch_next(const Work *w, const Group *g, int64_t begin, int64_t 
 }
 
 /* What is packed at a tile is prefetched at the one before. */
-static void help_next(const Work *w, Group *g)
+static void help_next(const Work *w, RowBatch *g)
 {
     if (g->done >= g->runs)
         return;
@@ -282,8 +282,8 @@ static bool packs_panel(const Work *w, int64_t width)
     return true;
 }
 
-/* How the rows of a group from its row `i` on lie. */
-static void place_rows(const Work *w, const Group *g, int64_t i, Tile *t)
+/* How the rows of a batch from its row `i` on lie. */
+static void place_rows(const Work *w, const RowBatch *g, int64_t i, Tile *t)
 {
     const TfcFormSizes *f = w->f;
     const TfcProduct *p = w->p;
@@ -302,8 +302,8 @@ static void place_rows(const Work *w, const Group *g, int64_t i, Tile *t)
     }
 }
 
-/* A panel of the group, from its row `i` on, times every panel of the block. */
-static void run_panel(const Work *w, Group *g, int64_t i)
+/* A panel of the batch, from its row `i` on, times every panel of the block. */
+static void run_panel(const Work *w, RowBatch *g, int64_t i)
 {
     const TfcFormSizes *f = w->f;
     const TfcProduct *p = w->p;
@@ -379,13 +379,13 @@ static void find_panels(Work *w)
     }
 }
 
-static void run_group(const Work *w, int64_t row)
+static void run_row_batch(const Work *w, int64_t row)
 {
-    Group g = group_at(w, row);
+    RowBatch g = row_batch_at(w, row);
     bool single = w->p->m <= w->together, ready = single && w->column > 0;
     bool ahead = row > 0 && packs_ahead(w);
     if (g.packed && !ready && !ahead)
-        pack_group(w, &g, (char *)g.packed);
+        pack_batch(w, &g, (char *)g.packed);
     for (int64_t i = 0; i < g.rows; i += w->f->rows)
         run_panel(w, &g, i);
     if (w->last && !w->by_columns)
@@ -435,7 +435,7 @@ static void run_block(Work *w, int64_t column, int64_t columns)
     find_panels(w);
     pack_block(w);
     for (int64_t row = 0; row < p->m; row += w->together)
-        run_group(w, row);
+        run_row_batch(w, row);
 }
 
 /* Without terms a pass of depth zero gives the zeros. */

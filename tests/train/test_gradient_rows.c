@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 3 * PART_BLOCK + 2 * GROUP + 17, LEVELS = 1 };
+enum { COUNT = 3 * PART_BLOCK + 2 * SPARSE_GROUP + 17, LEVELS = 1 };
 
 static const char *const names[] = {"grad.w", "grad.w:rows", "grad.rows"};
 enum { DENSE, ROWS, ALONE, N };

@@ -65,13 +65,13 @@ static LoValue keys_here(Attention *a) { return lo_isub(&a->e->lo, a->end, a->ke
 /* The rows of the right operand go into a product part by part. A part is packed where
  * tiles cannot read it where it lies, and where several vectors of queries meet it: its
  * rows are far apart, often by a power of two, and would share a few sets of the caches. */
-typedef struct Part {
+typedef struct RowPart {
     LoLoop loop;
     LoValue count; /* of rows */
     TileRows rows;
-} Part;
+} RowPart;
 
-static void pack_part(Attention *a, const TileProduct *p, const Part *part)
+static void pack_part(Attention *a, const TileProduct *p, const RowPart *part)
 {
     const Value *operand = p->op->args[1];
     LoType type = emit_memory_type(a->e, operand->type.dtype);
@@ -85,11 +85,11 @@ static void pack_part(Attention *a, const TileProduct *p, const Part *part)
 }
 
 /* Of no rows there is one part: a product without terms gives zeros. */
-static Part part_open(Attention *a, const TileProduct *p, const TileRows *rows, LoValue n)
+static RowPart part_open(Attention *a, const TileProduct *p, const TileRows *rows, LoValue n)
 {
     Lo *lo = &a->e->lo;
     LoType type = emit_memory_type(a->e, p->op->args[1]->type.dtype);
-    Part part = {
+    RowPart part = {
         .loop = lo_for_open(lo, number(a, 0), lo_max(lo, n, number(a, 1)), PACKED_ROWS, "parts")};
     LoValue left = lo_isub(lo, n, part.loop.index);
     LoValue first = lo_imul(lo, part.loop.index, rows->stride);
@@ -106,7 +106,7 @@ static Part part_open(Attention *a, const TileProduct *p, const TileRows *rows, 
     return part;
 }
 
-static void part_close(Attention *a, Part *part) { lo_for_close(&a->e->lo, &part->loop); }
+static void part_close(Attention *a, RowPart *part) { lo_for_close(&a->e->lo, &part->loop); }
 
 /* ---- products ---- */
 
@@ -154,7 +154,7 @@ void tile_scores(Attention *a, const TileProduct *p)
     TileRows keys = tile_operand(a, p, 1, tile_keys(&a->tiles), a->key);
     LoValue turned = a->turned[body_number(&a->e->body, p->op->args[0])];
     LoValue strip = tile_strip(a, number_of(a, p));
-    Part part = part_open(a, p, &keys, keys_here(a));
+    RowPart part = part_open(a, p, &keys, keys_here(a));
     Call c = {.k = number(a, p->depth),
               .a = part.rows.at,
               .a_row = part.rows.stride,
@@ -181,7 +181,7 @@ static void multiply(Attention *a, const TileProduct *p, Call c, const TileRows 
 {
     Lo *lo = &a->e->lo;
     LoValue strip = tile_strip(a, body_number(&a->e->body, p->op->args[0]));
-    Part part = part_open(a, p, terms, n);
+    RowPart part = part_open(a, p, terms, n);
     LoValue later = lo_gt(lo, part.loop.index, number(a, 0));
     c.k = part.count;
     c.a = element_at(a, strip, lo_imul(lo, part.loop.index, c.a_k));

@@ -23,23 +23,24 @@ size_t sp_unit(const Trie *user, const char *text, size_t available, bool *is_us
 }
 
 /* What the text begins with, normalized, and how many bytes it was. */
-typedef struct Part {
+typedef struct NormalizedPart {
     const char *text;
     size_t length, consumed;
-} Part;
+} NormalizedPart;
 
-static Part first_part(const SpNormalizer *n, const Trie *user, const char *text, size_t length)
+static NormalizedPart first_part(const SpNormalizer *n, const Trie *user, const char *text,
+                                 size_t length)
 {
     int32_t value;
     size_t size = trie_longest(user, text, length, &value);
     if (size)
-        return (Part){text, size, size};
+        return (NormalizedPart){text, size, size};
     size = trie_longest(&n->rules.keys, text, length, &value);
     const char *by = size ? char_rules_text(&n->rules, value) : NULL;
     if (by)
-        return (Part){by, strlen(by), size};
+        return (NormalizedPart){by, strlen(by), size};
     size = utf8_length(text, length);
-    return size ? (Part){text, size, size} : (Part){"\xef\xbf\xbd", 3, 1};
+    return size ? (NormalizedPart){text, size, size} : (NormalizedPart){"\xef\xbf\xbd", 3, 1};
 }
 
 static bool put_space(const SpNormalizer *n, TokenText *out)
@@ -47,7 +48,7 @@ static bool put_space(const SpNormalizer *n, TokenText *out)
     return n->escape ? token_text_put(out, SP_SPACE, SP_SPACE_SIZE) : token_text_put(out, " ", 1);
 }
 
-static bool put_part(const SpNormalizer *n, Part part, TokenText *out)
+static bool put_part(const SpNormalizer *n, NormalizedPart part, TokenText *out)
 {
     if (!n->escape || !memchr(part.text, ' ', part.length))
         return token_text_put(out, part.text, part.length);
@@ -71,7 +72,7 @@ static const char *skip_blanks(const SpNormalizer *n, const Trie *user, const ch
                                const char *end)
 {
     while (text < end) {
-        Part part = first_part(n, user, text, (size_t)(end - text));
+        NormalizedPart part = first_part(n, user, text, (size_t)(end - text));
         if (part.length != 1 || *part.text != ' ')
             break;
         text += part.consumed;
@@ -84,7 +85,7 @@ static bool put_parts(const SpNormalizer *n, const Trie *user, const char *text,
 {
     bool after_space = n->remove_extra;
     while (text < end) {
-        Part part = first_part(n, user, text, (size_t)(end - text));
+        NormalizedPart part = first_part(n, user, text, (size_t)(end - text));
         text += part.consumed;
         for (; after_space && part.length && *part.text == ' '; part.length--)
             part.text++;

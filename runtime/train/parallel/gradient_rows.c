@@ -32,8 +32,8 @@ static bool is_zero(const char *data, int64_t bytes)
 
 static int64_t group_size(int64_t group, int64_t count)
 {
-    int64_t left = count - group * GROUP;
-    return left < GROUP ? left : GROUP;
+    int64_t left = count - group * SPARSE_GROUP;
+    return left < SPARSE_GROUP ? left : SPARSE_GROUP;
 }
 
 void gradient_mark_block(const Pass *pass, int64_t from, int64_t n)
@@ -42,17 +42,17 @@ void gradient_mark_block(const Pass *pass, int64_t from, int64_t n)
     const char *data = store_at_element(pass->sum, &pass->slice, from);
     uint64_t *marks = gradient_marks(pass->sum, &pass->slice, from, pass->level);
     memset(marks, 0, BLOCK_WORDS * sizeof *marks);
-    for (int64_t group = 0; group * GROUP < n; group++)
-        if (!is_zero(data + group * GROUP * size, group_size(group, n) * size))
+    for (int64_t group = 0; group * SPARSE_GROUP < n; group++)
+        if (!is_zero(data + group * SPARSE_GROUP * size, group_size(group, n) * size))
             marks[group / 64] |= (uint64_t)1 << group % 64;
 }
 
 void gradient_each_marked(const Pass *pass, int64_t from, int64_t n)
 {
     const uint64_t *marks = gradient_marks(pass->sum, &pass->slice, from, pass->level);
-    for (int64_t group = 0; group * GROUP < n; group++)
+    for (int64_t group = 0; group * SPARSE_GROUP < n; group++)
         if (is_marked(marks, group))
-            pass->run(pass, from + group * GROUP, group_size(group, n));
+            pass->run(pass, from + group * SPARSE_GROUP, group_size(group, n));
 }
 
 /* ---- a slice, which begins with a block ---- */
@@ -61,7 +61,7 @@ int64_t gradient_marked(const GradientSum *sum, const Slice *slice, int level)
 {
     const uint64_t *marks = gradient_marks(sum, slice, slice->from, level);
     int64_t marked = 0;
-    for (int64_t group = 0; group * GROUP < slice->count; group++)
+    for (int64_t group = 0; group * SPARSE_GROUP < slice->count; group++)
         if (is_marked(marks, group))
             marked += group_size(group, slice->count);
     return marked;
@@ -69,25 +69,26 @@ int64_t gradient_marked(const GradientSum *sum, const Slice *slice, int level)
 
 void gradient_pack(const GradientSum *sum, const Slice *slice, int level)
 {
-    int64_t bytes = GROUP * sum->gradients[slice->tensor].size;
+    int64_t bytes = SPARSE_GROUP * sum->gradients[slice->tensor].size;
     const uint64_t *marks = gradient_marks(sum, slice, slice->from, level);
     char *data = place_of_element(sum, slice, slice->from, level), *to = data;
-    for (int64_t group = 0; group * GROUP < slice->count; group++)
+    for (int64_t group = 0; group * SPARSE_GROUP < slice->count; group++)
         if (is_marked(marks, group)) {
             memmove(to, data + group * bytes,
-                    (size_t)(group_size(group, slice->count) * bytes / GROUP));
+                    (size_t)(group_size(group, slice->count) * bytes / SPARSE_GROUP));
             to += bytes;
         }
 }
 
 void gradient_unpack(const GradientSum *sum, const Slice *slice, int level)
 {
-    int64_t bytes = GROUP * sum->gradients[slice->tensor].size;
-    int64_t packed = (gradient_marked(sum, slice, level) + GROUP - 1) / GROUP;
+    int64_t bytes = SPARSE_GROUP * sum->gradients[slice->tensor].size;
+    int64_t packed = (gradient_marked(sum, slice, level) + SPARSE_GROUP - 1) / SPARSE_GROUP;
     const uint64_t *marks = gradient_marks(sum, slice, slice->from, level);
     char *data = place_of_element(sum, slice, slice->from, level);
-    for (int64_t group = (slice->count + GROUP - 1) / GROUP - 1; group >= 0; group--) {
-        size_t size = (size_t)(group_size(group, slice->count) * bytes / GROUP);
+    for (int64_t group = (slice->count + SPARSE_GROUP - 1) / SPARSE_GROUP - 1; group >= 0;
+         group--) {
+        size_t size = (size_t)(group_size(group, slice->count) * bytes / SPARSE_GROUP);
         if (is_marked(marks, group))
             memmove(data + group * bytes, data + --packed * bytes, size);
         else if (level < 0)

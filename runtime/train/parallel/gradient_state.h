@@ -19,9 +19,13 @@ typedef struct Gradient {
     int64_t size, at, block;
 } Gradient;
 
-/* GROUP: elements in a group of a sparse gradient; the last group may have fewer. Each group has a
- * mark, a bit that is 1 unless all bits of its elements are 0. */
-enum { GROUP = 64, BLOCK_GROUPS = PART_BLOCK / GROUP, BLOCK_WORDS = BLOCK_GROUPS / 64 };
+/* SPARSE_GROUP: elements in a group of a sparse gradient; the last group may have fewer. Each group
+ * has a mark, a bit that is 1 unless all bits of its elements are 0. */
+enum {
+    SPARSE_GROUP = 64,
+    BLOCK_GROUPS = PART_BLOCK / SPARSE_GROUP,
+    BLOCK_WORDS = BLOCK_GROUPS / 64
+};
 
 /* Room: memory for the dense, or the sparse, gradients of all levels. Dense gradients are in huge
  * pages; most pages of sparse ones are never written. */
