@@ -366,7 +366,7 @@ const char *text_known(Arena *arena, const char *quote, const char *name, const 
     const char *near = text_suggest(arena, quote, name, names, n);
     if (*near || !n)
         return near;
-    return arena_printf(arena, "; there %s %s", n == 1 ? "is" : "are",
+    return arena_printf(arena, "; there %s %s", text_plural((int64_t)n, "is", "are"),
                         list_names(arena, quote, names, n, " and "));
 }
 

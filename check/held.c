@@ -61,7 +61,8 @@ const char *held_text(const Check *check, const Variant *gradient)
     int n = 0;
     FOR_OPS (op, &gradient->meaning->body)
         n += op->kind == OP_stop_gradient;
-    return n ? arena_printf(check->job->arena, "; %d stopped value%s held", n, n > 1 ? "s" : "")
+    return n ? arena_printf(check->job->arena, "; %d stopped value%s held", n,
+                            text_plural(n, "", "s"))
              : "";
 }
 

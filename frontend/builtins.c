@@ -425,7 +425,7 @@ static bool bind(Elab *e, const Builtin *builtin, const Node *call, Val *args)
                            params_text(e, builtin, &params));
             else
                 elab_error(e, arg, "`%s` takes %d argument%s, given %zu; it is %s", builtin->name,
-                           params.n, params.n == 1 ? "" : "s", call->kids.count,
+                           params.n, text_plural(params.n, "", "s"), call->kids.count,
                            params_text(e, builtin, &params));
             return false;
         }

@@ -160,7 +160,8 @@ static bool bind_args(Elab *e, const Node *call, const Node *block, Val *values,
         } else if (at < 0) {
             refuse_arguments(e, block, call, arg,
                              arena_printf(e->arena, "`%s` takes %zu argument%s, given %zu",
-                                          block->name, n, n == 1 ? "" : "s", call->kids.count));
+                                          block->name, n, text_plural((int64_t)n, "", "s"),
+                                          call->kids.count));
             return false;
         } else if (given[at]) {
             elab_error(e, arg, "`%s` is given twice", block->kids.data[at]->name);

@@ -97,7 +97,8 @@ bool axis_of(Elab *e, const Node *node, const Val *val, int rank, int *axis)
     }
     if (!whole_number(val, &given) || given < -rank || given >= rank) {
         elab_error(e, node, "`%s`: %s is no axis of a tensor of %d dimension%s",
-                   expression_text(e->arena, node), val_text(e, val), rank, rank == 1 ? "" : "s");
+                   expression_text(e->arena, node), val_text(e, val), rank,
+                   text_plural(rank, "", "s"));
         return false;
     }
     *axis = (int)(given < 0 ? given + rank : given);

@@ -45,7 +45,7 @@ static void init_by_word(Elab *e, const Node *node, const struct InitWord *word,
                    word->max_args > word->min_args ? " or " : "",
                    word->max_args > word->min_args ? arena_printf(e->arena, "%d", word->max_args)
                                                    : "",
-                   word->max_args == 1 ? "" : "s", n);
+                   text_plural(word->max_args, "", "s"), n);
         return;
     }
     for (int i = 0; i < n; i++) {

@@ -73,8 +73,8 @@ static int find_argument(Elab *e, const Node *call, size_t i, const char *const 
     if (!arg->name && i < (size_t)n)
         return (int)i;
     if (!arg->name) {
-        elab_error(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n, n == 1 ? "" : "s",
-                   call->kids.count);
+        elab_error(e, arg, "`%s` takes %d argument%s, given %zu", call->name, n,
+                   text_plural(n, "", "s"), call->kids.count);
         return -1;
     }
     for (int k = 0; k < n; k++)

@@ -247,7 +247,7 @@ static void put_count(int64_t count, Text *out)
     int n = snprintf(digits, sizeof digits, "%" PRId64, count);
     for (int i = 0; i < n; i++)
         text_add(out, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
-    text_add(out, " param%s", count == 1 ? "" : "s");
+    text_add(out, " param%s", text_plural(count, "", "s"));
 }
 
 /* "1,024,000 params, shared: 3 uses", "512 params, embedding (shared)". */

@@ -45,7 +45,7 @@ void decoding_tell_stuck(Job *job, int64_t n)
     if (n)
         diag_remark(&job->diags, (Loc){0},
                     "%lld answer%s early: --no-repeat-ngram left no token to go on with",
-                    (long long)n, n > 1 ? "s end" : " ends");
+                    (long long)n, text_plural(n, " ends", "s end"));
 }
 
 DecodeSettings decoding_settings(const Decoding *decoding, const Inference *inference)

@@ -393,7 +393,7 @@ static void tell_unused(Marian *m)
     if (n)
         diag_warning(&m->job->diags, (Loc){0},
                      "%d array%s of %s %s used by nothing in models/marian.tfg: %s%s", n,
-                     n > 1 ? "s" : "", m->npz->path, n > 1 ? "are" : "is", names.data,
+                     text_plural(n, "", "s"), m->npz->path, text_plural(n, "is", "are"), names.data,
                      n > MOST_NAMED ? ", …" : "");
     text_free(&names);
 }

@@ -169,9 +169,9 @@ static void tell_unused(const ImportWeights *w, const TextList *unused)
             text_add(&names, "%s'%s'", n > 1 ? ", " : "", unused->data[i]);
     if (n)
         diag_warning(&w->job->diags, (Loc){0},
-                     "%d tensor%s of %s %s used by nothing in models/%s: %s%s", n, n > 1 ? "s" : "",
-                     w->source, n > 1 ? "are" : "is", w->config->model->files[0], names.data,
-                     n > MOST_NAMED ? ", …" : "");
+                     "%d tensor%s of %s %s used by nothing in models/%s: %s%s", n,
+                     text_plural(n, "", "s"), w->source, text_plural(n, "is", "are"),
+                     w->config->model->files[0], names.data, n > MOST_NAMED ? ", …" : "");
     text_free(&names);
 }
 

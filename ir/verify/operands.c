@@ -111,8 +111,8 @@ bool verify_operands(Verifier *v, const Op *op)
 {
     int arity = op_info[op->kind].arity;
     if (arity >= 0 && op->n_args != arity)
-        return verify_fail(v, op, "takes %d operand%s, given %d", arity, arity == 1 ? "" : "s",
-                           op->n_args);
+        return verify_fail(v, op, "takes %d operand%s, given %d", arity,
+                           text_plural(arity, "", "s"), op->n_args);
     if (arity < 0 && op->n_args < 1 && op_family(op) != FAMILY_region)
         return verify_fail(v, op, "takes at least one operand");
     for (int i = 0; i < op->n_args; i++) {
