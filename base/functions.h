@@ -14,6 +14,10 @@
  * number of a step, and the norm of the gradient. */
 #define UPDATE_INPUTS {"rate", "step", "gradient_norm"}
 
+/* The most new tokens that decode_step is fed at once, besides one for each text, where all texts
+ * have few: enough that reading the weights is a small part of the step's time. */
+enum { DECODE_STEP_FED = 512 };
+
 typedef enum ModelFunction {
 #define FUNCTION(NAME, ...) FUNCTION_##NAME,
 #define INNER_FUNCTION(NAME, ...) FUNCTION_##NAME,

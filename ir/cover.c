@@ -1,6 +1,8 @@
 /* Covers of values; see cover.h. */
 #include "ir/cover.h"
 
+#include "ir/position_form.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -93,9 +95,6 @@ static int axis_of_lengths(const Value *v, const Type *scores)
     return -1;
 }
 
-/* Positions are below this, so that formulas within bounds never wrap or become infinite. */
-static const double most_position = 1 << 22;
-
 /* The greatest magnitude that the value may have; INFINITY: it is no formula, or may overflow. */
 static double magnitude(const Value *v, const Type *scores, int depth)
 {
@@ -108,11 +107,11 @@ static double magnitude(const Value *v, const Type *scores, int depth)
     switch (op->kind) {
     case OP_iota:
     case OP_reshape:
-        x = cover_is_position(v) ? most_position
+        x = cover_is_position(v) ? MOST_POSITION
             : scores             ? magnitude(op->args[0], scores, depth - 1)
                                  : INFINITY;
         break;
-    case OP_lengths: x = axis_of_lengths(v, scores) >= 0 ? most_position : INFINITY; break;
+    case OP_lengths: x = axis_of_lengths(v, scores) >= 0 ? MOST_POSITION : INFINITY; break;
     case OP_const: x = fabs(op_float(op, ATTR_value)); break;
     case OP_cast:
         x = op->args[0]->type.dtype == DT_I32 ? magnitude(op->args[0], scores, depth - 1)
@@ -284,11 +283,6 @@ static const Cover *mask_cover(Covers *c, const Value *mask, bool wanted)
 
 /* ---- scores ---- */
 
-static bool is_real_const(const Value *v, double value)
-{
-    return v->op->kind == OP_const && op_float(v->op, ATTR_value) == value;
-}
-
 static const Cover *selected(Covers *c, const Op *op, int what)
 {
     const Cover *yes =
@@ -301,7 +295,7 @@ static const Cover *selected(Covers *c, const Op *op, int what)
 static const Cover *finite(Covers *c, const Value *v)
 {
     const Op *op = v->op;
-    if (is_real_const(v, -INFINITY))
+    if (value_is_const(v, -INFINITY))
         return &none;
     switch (op->kind) {
     case OP_select: return selected(c, op, IS_FINITE);
@@ -315,7 +309,7 @@ static const Cover *finite(Covers *c, const Value *v)
 static const Cover *not_zero(Covers *c, const Value *v)
 {
     const Op *op = v->op;
-    if (is_real_const(v, 0))
+    if (value_is_const(v, 0))
         return &none;
     switch (op->kind) {
     case OP_select: return selected(c, op, IS_NOT_ZERO);

@@ -153,6 +153,11 @@ int64_t op_int(const Op *op, AttrName name) { return required(op, name)->i; }
 double op_float(const Op *op, AttrName name) { return required(op, name)->f; }
 const char *op_string(const Op *op, AttrName name) { return required(op, name)->s; }
 
+bool value_is_const(const Value *value, double number)
+{
+    return value->op->kind == OP_const && op_float(value->op, ATTR_value) == number;
+}
+
 /* A param's op is found by its name as soon as it has one. */
 static void index_param(Function *function, Op *op)
 {

@@ -208,6 +208,8 @@ bool attr_lists(const Attr *attr, int axis);      /* of INTS: whether the axis i
 int64_t op_int(const Op *op, AttrName name);
 double op_float(const Op *op, AttrName name);
 const char *op_string(const Op *op, AttrName name);
+/* Whether it is a constant of this number. */
+bool value_is_const(const Value *value, double number);
 /* The attribute `quant`; QUANT_NONE: absent, or no word of base/quants.def. */
 Quant op_quant(const Op *op);
 /* Whether it is a gather whose table is packed as panels, perhaps of integers. */

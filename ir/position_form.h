@@ -4,6 +4,10 @@
 
 #include "ir/graph.h"
 
+/* Positions are below this, and lengths not above it, so that what is found of formulas of them
+ * holds: that they do not wrap as i32, and that a float tells neighbours apart. */
+enum { MOST_POSITION = 1 << 23 };
+
 /* LengthSum: Σ times × length + plus, over n dimensions: what formulas (base/dim_formula.h) are
  * computed with, whose numbers are larger on the way and may be below 0. */
 enum { MOST_LENGTH_TERMS = 8 };

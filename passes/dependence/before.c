@@ -2,6 +2,7 @@
  * positions and of the lengths that stand before the text. */
 #include "passes/dependence/known.h"
 
+#include "ir/position_form.h"
 #include "passes/dependence/dependence.h"
 
 #include <math.h>
@@ -114,7 +115,7 @@ double known_reach(const Known *k)
     double reach = fabs(k->query) + fabs(k->key);
     for (int i = 0; i < MAX_KNOWN_LENGTHS; i++)
         reach += fabs(k->lengths[i]);
-    return reach * 0x1p23;
+    return reach * MOST_POSITION;
 }
 
 /* ---- bounds: the least and the greatest are at a corner ---- */

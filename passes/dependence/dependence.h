@@ -18,10 +18,10 @@
  *
  * What is taken for granted: numbers that the model computes are finite, and no divisor, nor what
  * a logarithm or a power below 0 is taken of, is 0, as long as no constant of the model says
- * otherwise (0 times such a number is 0; a length is not 0); positions are below 2^23; and in a
- * softmax, a maximum or a logsumexp, what has -1e9 or less added, or in its place, counts as -inf
- * if the query's own position is seen not to be masked so. Without that, a row may be masked as a
- * whole, and would then be the mean of all its positions. */
+ * otherwise (0 times such a number is 0; a length is not 0); positions are below MOST_POSITION
+ * (ir/position_form.h); and in a softmax, a maximum or a logsumexp, what has -1e9 or less added, or
+ * in its place, counts as -inf if the query's own position is seen not to be masked so. Without
+ * that, a row may be masked as a whole, and would then be the mean of all its positions. */
 #ifndef PASSES_DEPENDENCE_DEPENDENCE_H
 #define PASSES_DEPENDENCE_DEPENDENCE_H
 

@@ -354,8 +354,8 @@ static Known of_function(const Op *op, Known a, DType dtype, BandRange range)
     return k;
 }
 
-/* Numbers of positions below 2^23 are told apart as long as integers do not wrap, and the floats
- * beside them are not so large that a step is rounded away. */
+/* Numbers of positions below MOST_POSITION are told apart as long as integers do not wrap, and the
+ * floats beside them are not so large that a step is rounded away. */
 static Known told_apart(Known k, DType dtype)
 {
     const double step = known_step(&k);

@@ -55,8 +55,8 @@ typedef struct Band {
  *
  *   far          it is finite, but -1e9 or less up to what is added to it
  *   minus, plus  it may be -inf (or far), +inf, because the model's constants say so
- *   down, up     it may be -5e8 or less, 5e8 or more, as positions are below 2^23: what is
- *                far may not stay so beside it
+ *   down, up     it may be -5e8 or less, 5e8 or more, as positions are below MOST_POSITION: what
+ *                is far may not stay so beside it
  *   rounded_down it is what it would be without the numbers from low to high, + high, rounded down
  *
  * A bool is 0 or 1. In WHERE_SAME positions of both axes count as the query's. */
@@ -79,7 +79,7 @@ Known known_length(const Dependence *d, int symbol);
 Known known_before(const LinearBefore *before);
 /* The greatest factor, without sign; 0: it is a number from low to high. */
 double known_step(const Known *k);
-/* The most that its factors make of positions and lengths below 2^23, without sign. */
+/* The most that its factors make of positions and lengths up to MOST_POSITION, without sign. */
 double known_reach(const Known *k);
 /* The least and the greatest element of the band. */
 void known_bounds(const Known *k, BandRange range, double *least, double *greatest);

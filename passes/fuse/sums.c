@@ -47,11 +47,6 @@ static void add_factor(Factors *f, Factor factor)
     f->n++;
 }
 
-static bool is_zero(const Value *value)
-{
-    return value->op->kind == OP_const && op_float(value->op, ATTR_value) == 0;
-}
-
 static void take_apart(Factors *f, const Value *value)
 {
     const Op *op = value->op;
@@ -68,8 +63,8 @@ static void take_apart(Factors *f, const Value *value)
     } else if (kind == OP_dropout) {
         take_apart(f, x[0]);
         add_factor(f, (Factor){.kind = OP_dropout, .dropout = op});
-    } else if (kind == OP_select && (is_zero(x[1]) || is_zero(x[2]))) {
-        bool side = is_zero(x[2]);
+    } else if (kind == OP_select && (value_is_const(x[1], 0) || value_is_const(x[2], 0))) {
+        bool side = value_is_const(x[2], 0);
         take_apart(f, side ? x[1] : x[2]);
         add_factor(f, (Factor){.kind = OP_select, .value = x[0], .side = side});
     } else if (kind == OP_cast && dtype_is_float(x[0]->type.dtype)) {

@@ -12,6 +12,8 @@
  * row are new, as in a prompt, keys and values of all are made anew instead (rows.c). */
 #include "passes/incremental/incremental.h"
 
+#include "base/functions.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -295,10 +297,6 @@ static bool is_cheaper(const Step *s, const LatentSplit *x)
 
 /* ---- where many positions are new ---- */
 
-/* As many are fed at once at most where all rows are alike: STEPPER_MOST_FED
- * (runtime/decode/stepper.h). */
-enum { MOST_NEW = 512 };
-
 /* Multiplications that make the value's numbers of one position. */
 static double multiplied_once(const Value *v, const LatentSplit *x)
 {
@@ -329,7 +327,7 @@ int64_t absorb_least_many(const Step *s)
         once += multiplied_once(v, x);
     }
     const double many = more > 0 ? fmax(2, ceil(once / more)) : 0;
-    return many <= MOST_NEW ? (int64_t)many : 0;
+    return many <= DECODE_STEP_FED ? (int64_t)many : 0;
 }
 
 void absorb_mark(Step *s)

@@ -23,7 +23,7 @@ bool match_value(const RulePattern *pattern, Value *value, Match *match)
     const Op *op = value->op;
     switch (pattern->kind) {
     case MATCH_SLOT: return match_slot(pattern->slot, value, match);
-    case MATCH_NUMBER: return op->kind == OP_const && op_float(op, ATTR_value) == pattern->number;
+    case MATCH_NUMBER: return value_is_const(value, pattern->number);
     case MATCH_FROM: return op->kind == pattern->op;
     case MATCH_OP: return op->kind == pattern->op && match_operands(pattern->operands, op, match);
     }

@@ -6,6 +6,7 @@
 #ifndef RUNTIME_DECODE_STEPPER_H
 #define RUNTIME_DECODE_STEPPER_H
 
+#include "base/functions.h"
 #include "runtime/decode/sources.h"
 
 #include <stdbool.h>
@@ -17,10 +18,10 @@ typedef struct Tokens {
     int32_t n;
 } Tokens;
 
-/* The most tokens to feed at once, besides one for each slot: enough that reading the weights is a
- * small part of the step's time; and of a model that makes keys and values of all positions again
- * where many are fed (passes/incremental/rows.c), that these are, too. */
-enum { STEPPER_MOST_FED = 512, STEPPER_MOST_FED_LATENT = 2048 };
+/* The most tokens to feed at once, besides one for each slot; and of a model that makes keys and
+ * values of all positions again where many are fed (passes/incremental/rows.c): enough that these
+ * are a small part of the step's time, too. */
+enum { STEPPER_MOST_FED = DECODE_STEP_FED, STEPPER_MOST_FED_LATENT = 2048 };
 /* The same for a step that gives logits: as many tokens as have 16 MiB of logits, but at least 16
  * and at most STEPPER_MOST_FED. */
 static inline int32_t stepper_most_tokens(int32_t vocab)

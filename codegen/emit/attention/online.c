@@ -70,17 +70,12 @@ static Form multiplied(Form x, Form y, bool divides)
     return x;
 }
 
-static bool is_zero(const Value *value)
-{
-    return value->op->kind == OP_const && op_float(value->op, ATTR_value) == 0;
-}
-
 /* Of a sum, or of one of both. */
 static Form added(const Attention *a, const Online *o, const Value *x, const Value *y)
 {
     Form f = form_of(a, o, x), g = form_of(a, o, y);
-    if (is_zero(x) || is_zero(y))
-        return is_zero(x) ? g : f;
+    if (value_is_const(x, 0) || value_is_const(y, 0))
+        return value_is_const(x, 0) ? g : f;
     bool same = f.known && g.known && f.top == g.top && f.n_factors == g.n_factors;
     for (int i = 0; same && i < f.n_factors; i++)
         same = f.factors[i].number == g.factors[i].number &&
