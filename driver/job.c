@@ -6,6 +6,14 @@
 #include <stdarg.h>
 #include <string.h>
 
+bool text_list_has(const TextList *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->data[i], text))
+            return true;
+    return false;
+}
+
 void job_show(Job *job)
 {
     if (job->show)
@@ -35,6 +43,11 @@ FileReach job_reach(Job *job, const char *folder)
 const Source *job_read(Job *job, const char *folder, const char *path, size_t max_bytes)
 {
     return file_read_within(&job->diags, job->arena, job_reach(job, folder), path, max_bytes);
+}
+
+bool job_write(Job *job, const char *folder, const char *name, const char *bytes, size_t size)
+{
+    return file_write_all(&job->diags, file_in(job->arena, folder, name), bytes, size);
 }
 
 bool job_error(Job *job, const char *format, ...)

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 
 typedef VEC(const char *) TextList;
+bool text_list_has(const TextList *list, const char *text);
 
 typedef struct Job {
     Arena *arena; /* the caller's; results live in it unless noted otherwise */
@@ -31,6 +32,8 @@ Job job_quiet(const Job *job, Arena *arena);
 FileReach job_reach(Job *job, const char *folder);
 /* file_read_within of a file of the folder. */
 const Source *job_read(Job *job, const char *folder, const char *path, size_t max_bytes);
+/* Writes a file of the folder; false after an error. */
+bool job_write(Job *job, const char *folder, const char *name, const char *bytes, size_t size);
 /* Shows the diagnostics so far, before work that takes long. */
 void job_show(Job *job);
 /* Adds an error without a place; returns false. */

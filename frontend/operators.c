@@ -86,14 +86,6 @@ bool promote_pair(Elab *e, const Node *node, Val a, Val b, Value **x, Value **y)
     return true;
 }
 
-static int times_in(const Type *type, int symbol)
-{
-    int n = 0;
-    for (int i = 0; i < type->rank; i++)
-        n += type->dims[i].symbol == symbol;
-    return n;
-}
-
 static bool is_positions(const Value *x)
 {
     const Op *op = x->op;
@@ -111,8 +103,8 @@ static bool pairs_rows(Elab *e, const Node *node, const Value *x, const Value *y
     const Value *less = x->type.rank < y->type.rank ? x : y;
     for (int i = 0; i < both->rank; i++) {
         const int batch = both->dims[i].symbol;
-        if (!symbol_counts_rows(e->module, batch) || times_in(both, batch) != 2 ||
-            times_in(&x->type, batch) != 1 || times_in(&y->type, batch) != 1)
+        if (!symbol_counts_rows(e->module, batch) || type_count_dim(both, batch) != 2 ||
+            type_count_dim(&x->type, batch) != 1 || type_count_dim(&y->type, batch) != 1)
             continue;
         elab_error(e, node,
                    "`%s`: %s and %s would give %s, each row of the batch with each other one; "

@@ -82,6 +82,14 @@ int type_find_dim(const Type *type, int symbol)
     return -1;
 }
 
+int type_count_dim(const Type *type, int symbol)
+{
+    int n = 0;
+    for (int i = 0; i < type->rank; i++)
+        n += type->dims[i].symbol == symbol;
+    return n;
+}
+
 bool type_is_table(const Type *table)
 {
     return table->dtype == DT_F32 && table->rank == 2 && dim_is_const(table->dims[0]) &&

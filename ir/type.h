@@ -62,8 +62,9 @@ int type_long_dim(const Type *type);
 /* Whether the types have the same dimensions but for those that are 1: then from_dim[i] is the
  * dimension of `from` that dimension i of `to` is, or -1 where that is 1. */
 bool type_differs_by_ones(const Type *from, const Type *to, int from_dim[]);
-/* The first dimension of that symbol; -1: none. */
+/* The first dimension of that symbol; -1: none. How many there are. */
 int type_find_dim(const Type *type, int symbol);
+int type_count_dim(const Type *type, int symbol);
 Type type_scalar(DType dtype);
 Type type_of(DType dtype, int rank, const Dim *dims);
 

@@ -57,14 +57,6 @@ static bool read_rules(ImportAgain *a, TextList *rules)
     return ok;
 }
 
-static bool has_text(const TextList *list, const char *text)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->data[i], text))
-            return true;
-    return false;
-}
-
 /* Whether a rule of the list is of the same name. */
 static bool has_rule(const TextList *list, const char *rule)
 {
@@ -84,7 +76,7 @@ static void compare_rules(ImportAgain *a, const TextList *now)
 {
     const TextList *was = &a->record.tokens;
     for (size_t i = 0; i < now->count; i++)
-        if (!has_text(was, now->data[i]))
+        if (!text_list_has(was, now->data[i]))
             add_change(a, now->data[i]);
     for (size_t i = 0; i < was->count; i++) /* that of rows without tokens stays */
         if (!has_rule(now, was->data[i]) && strncmp(was->data[i], "size=", 5) != 0)

@@ -42,8 +42,9 @@ bool import_config_generation(Job *job, const char *folder, ImportConfig *config
  * (published_tokens.h) what either file says, of a list the first. NULL: the key is absent, and its
  * absence means no value. */
 const JsonValue *import_config_value(Job *job, const ImportConfig *config, const char *key);
+/* ---- import_config_lines.c ---- */
 /* Appends the lines of model.tfg after `use`: consts, the activation, and the pooling that the
- * folder's other files say. False after errors. (import_config_lines.c, as are the next three) */
+ * folder's other files say. False after errors. */
 bool import_config_model(Job *job, const char *folder, const ImportConfig *config,
                          const Vocabulary *vocab, Text *out);
 /* Appends the rule "size=N" where the model has rows for no token: published tables are of a round
@@ -55,6 +56,8 @@ bool import_config_has_token(const Vocabulary *vocab, int64_t id);
 /* Appends rules of the vocabulary (token_rules.h); false after errors. */
 bool import_config_tokens(Job *job, const ImportConfig *config, const Vocabulary *vocab,
                           TextList *tokens);
+
+/* ---- import_config.c, import_config_check.c ---- */
 /* import_config_value of a key as a whole number; -1: there is no value, or not a whole number. */
 int64_t import_config_size(Job *job, const ImportConfig *config, const char *key);
 /* The same of a const of the model, such as "d_model"; *key: the key that says it. -1, too: there
@@ -62,7 +65,7 @@ int64_t import_config_size(Job *job, const ImportConfig *config, const char *key
 int64_t import_config_const(Job *job, const ImportConfig *config, const char *name,
                             const char **key);
 /* Of a key of IMPORT_LAYERS: each how many-th layer sees all tokens; 0: none does. -1: there is no
- * such key, or its layers are not each n-th. (import_config_check.c) */
+ * such key, or its layers are not each n-th. */
 int64_t import_config_layers(Job *job, const ImportConfig *config, const char *key);
 
 /* ImportActivation: the function of the block `activation` (IMPORT_ACTIVATION), by its word in

@@ -13,12 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-bool gguf_write_text(const GgufImport *m, const char *name, const Text *text)
-{
-    return file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), text->data,
-                          text->length);
-}
-
 bool gguf_wrong(const GgufImport *m, const char *problem)
 {
     return job_error(m->job, "%s: %s", m->path, problem);
@@ -275,7 +269,8 @@ static bool write_config(const GgufImport *m)
                   !strcmp(name, "gpt2") || !find_tensor(m, "output.weight"));
     ok = ok && (!is_rotary || put_rotary(m, &json));
     json_close(&json, '}');
-    const bool is_written = ok && gguf_write_text(m, PUBLISHED_CONFIG, &text);
+    const bool is_written =
+        ok && job_write(m->job, m->to, PUBLISHED_CONFIG, text.data, text.length);
     text_free(&text);
     return is_written;
 }
@@ -344,7 +339,8 @@ static bool write_generation(const GgufImport *m)
         json_close(&json, ']');
     const bool is_put = put_sampling(m, &json);
     json_close(&json, '}');
-    const bool ok = is_put && gguf_write_text(m, PUBLISHED_GENERATION, &text);
+    const bool ok =
+        is_put && job_write(m->job, m->to, PUBLISHED_GENERATION, text.data, text.length);
     text_free(&text);
     return ok;
 }

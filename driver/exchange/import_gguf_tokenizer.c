@@ -135,7 +135,7 @@ static bool write_bpe(const GgufImport *m, const GgufValue *tokens)
     json_close(&json, ']');
     json_close(&json, '}');
     json_close(&json, '}');
-    ok = ok && gguf_write_text(m, "tokenizer.json", &text);
+    ok = ok && job_write(m->job, m->to, "tokenizer.json", text.data, text.length);
     text_free(&text);
     return ok;
 }
@@ -216,7 +216,7 @@ static bool write_pieces(const GgufImport *m, const GgufValue *tokens, bool is_u
     proto_put_int(&normalizer, SP_NORMALIZER_escape_whitespaces, 1);
     proto_put_message(&model, SP_MODEL_normalizer_spec, &normalizer);
     proto_put_int(&model, SP_MODEL_specials, true);
-    const bool ok = gguf_write_text(m, "tokenizer.model", &model);
+    const bool ok = job_write(m->job, m->to, "tokenizer.model", model.data, model.length);
     text_free(&model);
     return ok;
 }
@@ -248,7 +248,7 @@ static bool write_words(const GgufImport *m, const GgufValue *tokens)
     bool ok = put_vocabulary(m, tokens, true, &json);
     json_close(&json, '}');
     json_close(&json, '}');
-    ok = ok && gguf_write_text(m, "tokenizer.json", &text);
+    ok = ok && job_write(m->job, m->to, "tokenizer.json", text.data, text.length);
     text_free(&text);
     return ok;
 }
@@ -314,7 +314,7 @@ static bool write_tokenizer_config(const GgufImport *m)
     if (chat)
         json_put_text(&json, "chat_template", chat);
     json_close(&json, '}');
-    const bool ok = gguf_write_text(m, "tokenizer_config.json", &text);
+    const bool ok = job_write(m->job, m->to, "tokenizer_config.json", text.data, text.length);
     text_free(&text);
     return ok;
 }

@@ -12,8 +12,6 @@ typedef struct GgufImport {
     const Gguf *gguf;
     const GgufArchitecture *architecture;
 } GgufImport;
-/* Writes a file of the folder; false after an error. */
-bool gguf_write_text(const GgufImport *m, const char *name, const Text *text);
 bool gguf_wrong(const GgufImport *m, const char *problem); /* adds an error; false */
 
 /* Writes tokenizer.json or a SentencePiece model, and tokenizer_config.json. False after errors. */

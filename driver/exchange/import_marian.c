@@ -156,12 +156,6 @@ static bool name_arrays(Marian *m)
     return true;
 }
 
-static bool write_file(Marian *m, const char *name, const Text *text)
-{
-    return file_write_all(&m->job->diags, file_in(m->job->arena, m->to, name), text->data,
-                          text->length);
-}
-
 static bool put_setting(Marian *m, JsonWriter *json, const ImportRow *row)
 {
     const JsonValue *value = import_config_value(m->job, &m->config, row->key);
@@ -211,7 +205,7 @@ static bool write_config(Marian *m)
     json_put_number(&json, "position_base", marian_position_base(d), 17);
     json_close(&json, '}');
     text_string(&text, "\n");
-    ok = ok && write_file(m, "config.json", &text);
+    ok = ok && job_write(m->job, m->to, "config.json", text.data, text.length);
     text_free(&text);
     return ok;
 }
@@ -320,7 +314,8 @@ static bool write_vocabulary(Marian *m)
         json_put_integer(&json, m->vocab->keys[i], m->vocab->items[i].integer);
     json_put_integer(&json, "<pad>", m->n_tokens);
     json_close(&json, '}');
-    const bool ok = write_file(m, "vocab.json", &text) && copy_side(m, m->sides[0], "source.spm") &&
+    const bool ok = job_write(m->job, m->to, "vocab.json", text.data, text.length) &&
+                    copy_side(m, m->sides[0], "source.spm") &&
                     copy_side(m, m->sides[1], "target.spm");
     text_free(&text);
     return ok;

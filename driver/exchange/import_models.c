@@ -56,19 +56,11 @@ enum { N_MODELS = sizeof models / sizeof models[0] };
 
 const ImportModel *import_model_at(int i) { return i < N_MODELS ? &models[i] : NULL; }
 
-static bool has_name(const TextList *names, const char *name)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (!strcmp(names->data[i], name))
-            return true;
-    return false;
-}
-
 /* The head under its published name, or that of models/, as in a model exported as ONNX. */
 static bool has_head(const ImportModel *model, const TextList *tensors)
 {
-    return !model->head || has_name(tensors, model->head) || has_name(tensors, "predict.bias") ||
-           has_name(tensors, "head.bias");
+    return !model->head || text_list_has(tensors, model->head) ||
+           text_list_has(tensors, "predict.bias") || text_list_has(tensors, "head.bias");
 }
 
 /* The types, each once, and where vectors are wanted those that make them. */

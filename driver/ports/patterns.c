@@ -108,14 +108,6 @@ bool patterns_check(Job *job, const char *option, const TextList *patterns, cons
     return true;
 }
 
-static bool is_named(const TextList *names, const char *name)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (!strcmp(names->data[i], name))
-            return true;
-    return false;
-}
-
 /* The shortest front of a name of `some`, "encoder.layer.1" of "encoder.layer.1.self.query", under
  * which all names are among `some`. */
 static const char *shortest_front(Arena *arena, const TextList *all, const TextList *some,
@@ -125,7 +117,8 @@ static const char *shortest_front(Arena *arena, const TextList *all, const TextL
         const size_t length = (size_t)(dot - name);
         bool alone = true;
         for (size_t i = 0; alone && i < all->count; i++)
-            alone = strncmp(all->data[i], name, length + 1) != 0 || is_named(some, all->data[i]);
+            alone =
+                strncmp(all->data[i], name, length + 1) != 0 || text_list_has(some, all->data[i]);
         if (alone)
             return arena_strndup(arena, name, length);
     }
@@ -139,7 +132,7 @@ const char *patterns_options(Arena *arena, const char *option, const TextList *a
     const char *text = "";
     for (size_t i = 0; i < some->count; i++) {
         const char *front = shortest_front(arena, all, some, some->data[i]);
-        if (is_named(&fronts, front))
+        if (text_list_has(&fronts, front))
             continue;
         vec_push(arena, fronts, front);
         text = arena_printf(arena, "%s%s--%s '%s'", text, *text ? " " : "", option, front);

@@ -47,21 +47,16 @@ static bool check_finite(Job *job, const Shard *from)
     enum { AT_ONCE = 1 << 14 };
     static float values[AT_ONCE];
     const StTensor *tensor = from->tensor;
-    int64_t bad = 0, first = 0;
+    StNotFinite bad = {0};
     for (int64_t i = 0; i < tensor->count; i += AT_ONCE) {
         const int64_t left = tensor->count - i, n = left < AT_ONCE ? left : AT_ONCE;
         if (!st_floats(tensor, i, n, values))
             break;
         for (int64_t k = 0; k < n; k++)
-            if (!isfinite(values[k]) && !bad++)
-                first = i + k;
+            if (!isfinite(values[k]) && !bad.n++)
+                bad.first = i + k;
     }
-    return !bad ||
-           job_error(job,
-                     "%s: '%s' is not finite: %lld of its %lld values, number %lld the "
-                     "first, is %s",
-                     from->file->path, tensor->name, (long long)bad, (long long)tensor->count,
-                     (long long)first + 1, isnan(st_value(tensor, first)) ? "NaN" : "infinite");
+    return st_check_finite(&job->diags, from->file->path, tensor, bad, 0, false);
 }
 
 static bool read_part(Job *job, const Shard *from, const WeightPart *part, StoreTensor *param)

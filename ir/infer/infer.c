@@ -7,14 +7,6 @@ static InferRule *const rules[OP_COUNT] = {
 #include "ir/ops.def"
 };
 
-static int count_symbol(const Type *type, int symbol)
-{
-    int n = 0;
-    for (int i = 0; i < type->rank; i++)
-        n += type->dims[i].symbol == symbol;
-    return n;
-}
-
 /* A ragged dimension has the lengths of one batch. */
 static bool check_batches(const Infer *in, const Type *type)
 {
@@ -23,7 +15,7 @@ static bool check_batches(const Infer *in, const Type *type)
         if (!symbol_is_ragged(in->module, symbol))
             continue;
         int batch = in->module->symbols.data[symbol].batch;
-        if (count_symbol(type, batch) > 1)
+        if (type_count_dim(type, batch) > 1)
             return infer_fail(in, "in %s it is not said which %s has the lengths of %s",
                               infer_text(in, type), in->module->symbols.data[batch].name,
                               infer_dim_text(in, type->dims[i]));

@@ -189,6 +189,16 @@ bool st_write(Diagnostics *diags, const char *path, const StTensor *tensors, int
 bool st_write_checked(Diagnostics *diags, const char *path, const StTensor *tensors, int64_t n,
                       const StMeta *meta, int64_t n_meta);
 
+/* StNotFinite: how many of a tensor's values are not finite, and the index of the first of them. */
+typedef struct StNotFinite {
+    int64_t n, first;
+} StNotFinite;
+/* Reports them as an error of the file `path`, unless there are none. `from`: the number of the
+ * tensor's first value in the whole; is_part: the tensor has only some of the values. Whether there
+ * are none. */
+bool st_check_finite(Diagnostics *diags, const char *path, const StTensor *tensor, StNotFinite bad,
+                     int64_t from, bool is_part);
+
 /* ---- checksums (safetensors_check.c) ---- */
 
 enum { ST_BLOCK = 1 << 16 }; /* bytes of a tensor's block, the last perhaps fewer */

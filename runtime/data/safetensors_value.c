@@ -6,6 +6,7 @@
 #include "base/half.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 
 /* A case of a switch over tensor->type: the element at place `at`, read as `item`, gives
@@ -69,14 +70,15 @@ static void scaled_values(const StTensor *tensor, int64_t i, int64_t n, float *o
     const uint8_t *data = tensor->data;
     const int64_t runs = s->n / s->run + (s->n % s->run != 0), halves = s->bits == 4 ? 2 : 1;
     for (int64_t k = 0, count; k < n; k += count) {
-        const int64_t e = tensor->first + i + k, r = e % s->inner;
+        /* element e is the one at [outer, at, beside] of a shape [.., s->n, s->inner] */
+        const int64_t e = tensor->first + i + k, beside = e % s->inner;
         const int64_t at = e / s->inner % s->n, outer = e / s->inner / s->n;
-        const int64_t scale = (outer * runs + at / s->run) * s->inner + r;
-        const int64_t byte = (outer * (s->n / halves) + at / halves) * s->inner + r;
+        const int64_t scale = (outer * runs + at / s->run) * s->inner + beside;
+        const int64_t byte = (outer * (s->n / halves) + at / halves) * s->inner + beside;
         const int64_t of_run = s->run - at % s->run, of_axis = s->n - at;
-        const int64_t most = s->inner > 1 ? s->inner - r : of_run < of_axis ? of_run : of_axis;
+        const int64_t most = s->inner > 1 ? s->inner - beside : of_run < of_axis ? of_run : of_axis;
         count = n - k < most ? n - k : most;
-        if (s->inner > 1)
+        if (s->inner > 1) /* elements beside each other have the scales beside each other */
             for (int64_t j = 0; j < count; j++)
                 out[k + j] = value_in(s, data[byte + j], at % 2, scale + j);
         else
@@ -286,4 +288,16 @@ bool st_to_i32(const StTensor *tensor, int32_t *out)
         }
     }
     return true;
+}
+
+bool st_check_finite(Diagnostics *diags, const char *path, const StTensor *tensor, StNotFinite bad,
+                     int64_t from, bool is_part)
+{
+    if (bad.n)
+        diag_error(diags, (Loc){0},
+                   "%s: '%s' is not finite: %" PRId64 " of its %" PRId64
+                   " values%s, number %" PRId64 " the first, is %s",
+                   path, tensor->name, bad.n, tensor->count, is_part ? " here" : "",
+                   from + bad.first + 1, isnan(st_value(tensor, bad.first)) ? "NaN" : "infinite");
+    return !bad.n;
 }

@@ -67,18 +67,12 @@ static int64_t count_bad_f64(const double *values, int64_t n, int64_t *first)
 static bool check_values(Diagnostics *diags, const char *what, const StTensor *here, int64_t from,
                          bool whole)
 {
-    int64_t first = 0, bad = 0;
+    StNotFinite bad = {0};
     if (here->type == (StType)TFC_F32)
-        bad = count_bad_f32(here->data, here->count, &first);
+        bad.n = count_bad_f32(here->data, here->count, &bad.first);
     else if (here->type == (StType)TFC_F64)
-        bad = count_bad_f64(here->data, here->count, &first);
-    if (bad)
-        diag_error(diags, (Loc){0},
-                   "%s: '%s' is not finite: %" PRId64 " of its %" PRId64
-                   " values%s, number %" PRId64 " the first, is %s",
-                   what, here->name, bad, here->count, whole ? "" : " here", from + first + 1,
-                   isnan(st_value(here, first)) ? "NaN" : "infinite");
-    return !bad;
+        bad.n = count_bad_f64(here->data, here->count, &bad.first);
+    return st_check_finite(diags, what, here, bad, from, !whole);
 }
 
 static bool check_store(Diagnostics *diags, const char *what, const StoreTensor *tensor)
