@@ -78,8 +78,17 @@ typedef struct PassContext {
     const MemoryBudget *budget; /* NULL: memory is not limited */
 } PassContext;
 
+/* PassNeeds: what a pass needs of the function.
+ *   NO_REGIONS  it has no regions: an error where it has
+ *   EXPANDED    it has no ops that `expand` removes: an error where it has
+ *   REGIONS     the passes that make regions have run: not checked, since without regions the pass
+ *               finds less to do */
+typedef enum PassNeeds { PASS_NEEDS_NO_REGIONS, PASS_NEEDS_EXPANDED, PASS_NEEDS_REGIONS } PassNeeds;
+
 typedef struct PassInfo {
-    const char *name, *needs, *gives, *help;
+    const char *name;
+    PassNeeds needs;
+    const char *gives, *help;
     bool (*run)(Function *function, PassContext *context);
     bool at_O0; /* also part of the unoptimised pipeline */
 } PassInfo;

@@ -12,7 +12,8 @@
 #undef PASS
 
 const PassInfo pass_info[] = {
-#define PASS(name, at_O0, needs, gives, help) {#name, needs, gives, help, pass_##name, at_O0},
+#define PASS(name, at_O0, needs, gives, help) \
+    {#name, PASS_NEEDS_##needs, gives, help, pass_##name, at_O0},
 #include "passes/pipeline.def"
 #undef PASS
 };
@@ -137,13 +138,13 @@ static bool runs(const PassInfo *pass, const PipelineOptions *options)
 /* False after a message: lists of passes may leave out what a later one needs. */
 static bool needs_are_met(const PassInfo *pass, const Function *function, Diagnostics *diags)
 {
-    if (!strcmp(pass->needs, "expand") && !is_expanded(function)) {
+    if (pass->needs == PASS_NEEDS_EXPANDED && !is_expanded(function)) {
         diag_error(diags, (Loc){0}, "the pass '%s' needs what 'expand' makes: name it, too",
                    pass->name);
         return false;
     }
     FOR_OPS (op, &function->body)
-        if (op->body && !strcmp(pass->needs, "no regions")) {
+        if (op->body && pass->needs == PASS_NEEDS_NO_REGIONS) {
             diag_error(diags, (Loc){0}, "the pass '%s' comes before those that make regions",
                        pass->name);
             return false;
