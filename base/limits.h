@@ -9,30 +9,31 @@
 #include <stdbool.h>
 
 /* LIMIT(name, largest) */
-#define LIMITS                                                     \
-    LIMIT(threads, 1024)                                           \
-    LIMIT(workers, 1024)                                           \
-    LIMIT(shortlist_size, 1 << 20)                                 \
-    LIMIT(batch, 1 << 20) /* used by bench, as are the next six */ \
-    LIMIT(source_length, 1 << 20)                                  \
-    LIMIT(target_length, 1 << 20)                                  \
-    LIMIT(shapes, 1000000)                                         \
-    LIMIT(warm_up, 1000000)                                        \
-    LIMIT(rank_tokens, 1 << 24)                                    \
-    LIMIT(machine_ranks, 1024)                                     \
-    LIMIT(samples, 1000000)                                        \
-    LIMIT(retries, 1000000)                                        \
-    LIMIT(rank_timeout, 1000000) /* seconds */                     \
-    LIMIT(examples, 1 << 24)     /* of tfc data */                 \
-    LIMIT(rows_per_shard, 1000000000)                              \
-    LIMIT(window_rows, 1000000000)                                 \
-    LIMIT(line_limit, 1000000000) /* bytes */                      \
-    LIMIT(warmup, 1000000000)                                      \
-    LIMIT(minutes, 5256000) /* ten years */                        \
-    LIMIT(peak, 1000)       /* learning rates */                   \
-    LIMIT(rate, 1000)                                              \
-    LIMIT(final, 1000)                                             \
-    LIMIT(factor, 1000000)                                         \
+#define LIMITS                                       \
+    LIMIT(threads, 1024)                             \
+    LIMIT(workers, 1024)                             \
+    LIMIT(shortlist_size, 1 << 20)                   \
+    LIMIT(batch, 1 << 20)                            \
+    LIMIT(source_length, 1 << 20)                    \
+    LIMIT(target_length, 1 << 20)                    \
+    LIMIT(shapes, 1000000)                           \
+    LIMIT(warm_up, 1000000)                          \
+    LIMIT(rank_tokens, 1 << 24)                      \
+    LIMIT(machine_ranks, 1024)                       \
+    LIMIT(samples, 1000000)                          \
+    LIMIT(retries, 1000000)                          \
+    LIMIT(rank_timeout, 1000000) /* seconds */       \
+    LIMIT(examples, 1 << 24)     /* of tfc data */   \
+    LIMIT(threshold, 1)          /* a probability */ \
+    LIMIT(rows_per_shard, 1000000000)                \
+    LIMIT(window_rows, 1000000000)                   \
+    LIMIT(line_limit, 1000000000) /* bytes */        \
+    LIMIT(warmup, 1000000000)                        \
+    LIMIT(minutes, 5256000) /* ten years */          \
+    LIMIT(peak, 1000)       /* learning rates */     \
+    LIMIT(rate, 1000)                                \
+    LIMIT(final, 1000)                               \
+    LIMIT(factor, 1000000)                           \
     LIMIT(weight_decay, 1000)
 
 #define LIMIT(name, largest) LIMIT_##name = largest,

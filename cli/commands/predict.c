@@ -284,8 +284,6 @@ static bool settle_thresholds(Job *job, const Predict *o, Predictor *predictor,
     bool any = false;
     for (int p = 0; p < predictor->n; p++)
         any = any || predictor->all[p].thresholds;
-    if (o->threshold > 1)
-        return job_error(job, "--threshold %g: a probability is from 0 to 1", o->threshold);
     if (o->threshold > 0 && !any)
         return job_error(job, "--threshold: the model predicts no sets of labels, as `predict NAME "
                               "= many(logits)` does");
