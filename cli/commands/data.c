@@ -85,7 +85,7 @@ static int check_usage(Job *job, const Data *command)
                                : o->vocab.source ? "--source-vocab"
                                                  : "--token");
     if (o->vocab.source && train->text.count)
-        return cli_usage_error("--source-vocab is for pairs: leave it out");
+        return cli_usage_error(SOURCE_VOCAB_IN_VAIN);
     if (!mistake && !command->model)
         mistake = text_files_columns_mistake(job->arena, train, valid, &command->named);
     if (mistake)

@@ -40,8 +40,7 @@ static int check_usage(Job *job, const Prepare *command, const char *model)
         return cli_usage_error("texts are needed: %s of a language model",
                                text_files_options(job->arena, "", kinds));
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
-        return cli_usage_error(
-            "--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+        return cli_usage_error(NORMALIZE_IN_VAIN);
     if (!mistake)
         mistake = text_files_in_vain(job->arena, texts, o->lines, o->languages, NULL, NULL);
     if (!mistake)
@@ -49,7 +48,7 @@ static int check_usage(Job *job, const Prepare *command, const char *model)
     if (mistake)
         return cli_usage_error("%s", mistake);
     if (o->vocab.source && !pairs)
-        return cli_usage_error("--source-vocab is for pairs: leave it out");
+        return cli_usage_error(SOURCE_VOCAB_IN_VAIN);
     if (o->max_length && has_text && !o->lines)
         return cli_usage_error("a stream has no rows that could be too long: --max-length of tfc "
                                "train is its window");

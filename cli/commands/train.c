@@ -126,8 +126,7 @@ static int check_usage(Job *job, const TrainOptions *o)
                                : o->vocab.tokens.count ? "--token"
                                                        : "--normalize");
     if (o->vocab.normalize && !vocabulary_normalization(&o->vocab, false))
-        return cli_usage_error(
-            "--normalize is for --vocab auto:N: a vocabulary that is there has its own way");
+        return cli_usage_error(NORMALIZE_IN_VAIN);
     const char *mistake = o->prepared && text_files_given(&o->texts)
                               ? "--prepared is in place of --source and --target, --data and --text"
                               : text_files_mistake(job->arena, &o->texts, "", TRAIN_TEXTS);

@@ -76,6 +76,9 @@ typedef struct Common {
      "vocabulary of MODEL.tfg: a SentencePiece model, a tokenizer.json, words:FILE (a list of "    \
      "words), or a folder with such files"}
 
+#define NORMALIZE_IN_VAIN \
+    "--normalize is for --vocab auto:N: a vocabulary that is there has its own way"
+#define SOURCE_VOCAB_IN_VAIN "--source-vocab is for pairs: leave it out"
 #define VOCAB_IS_MISSING                                                                           \
     "--vocab is missing: auto:8000 (subwords learned from your texts), words:auto (their words), " \
     "chars:auto (their characters), words:FILE (a list of words), or FILE (a SentencePiece model or tokenizer.json)"

@@ -321,6 +321,16 @@ static Lines **parse_good(TableStream *s, size_t bytes, int64_t *left_out)
     return columns;
 }
 
+/* Whether the file had records so far, or may have none; else an error says that it has none. */
+static bool had_records(TableStream *s)
+{
+    if (s->records > 0 || s->is_lines)
+        return true;
+    diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)}, "%s",
+               table_without_records(s->format));
+    return false;
+}
+
 /* The next records of a file of text, behind those of the part so far; *n 0: it has ended. */
 static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
 {
@@ -328,12 +338,8 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
     if ((!s->has_head && !find_head(s)) || !read_records(s, TABLE_PART_RECORDS - s->part_records,
                                                          TABLE_PART_BYTES - s->part_bytes, &bytes))
         return false;
-    if (!bytes) {
-        if (!s->records && !s->is_lines)
-            diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)}, "%s",
-                       table_without_records(s->format));
-        return s->records > 0 || s->is_lines;
-    }
+    if (!bytes)
+        return had_records(s);
     diag_init(&s->fault, s->job->arena);
     int64_t left_out;
     Lines **columns = parse_part(s, &s->fault, bytes, &left_out);
@@ -344,11 +350,8 @@ static bool read_part(TableStream *s, CorpusText *text, int64_t *n)
     record_pass(cutter_of(s), bytes);
     *text = table_fields_text(s->fields, columns);
     *n = columns[0]->n;
-    if (!*n && !s->records && !s->is_lines) {
-        diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)}, "%s",
-                   table_without_records(s->format));
+    if (!*n && !had_records(s))
         return false;
-    }
     s->records += *n;
     s->left_out += left_out;
     s->part_records += *n;

@@ -31,13 +31,11 @@ static bool check_given_fields(Job *job, const FieldPair *pair, const TextList *
 
 /* ---- rows ---- */
 
-static bool is_gap(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 static int64_t count_cell_words(const Line *cell)
 {
     int64_t n = 0;
     for (size_t i = 0; i < cell->length; i++)
-        n += !is_gap(cell->text[i]) && (!i || is_gap(cell->text[i - 1]));
+        n += !line_is_blank(cell->text[i]) && (!i || line_is_blank(cell->text[i - 1]));
     return n;
 }
 
@@ -83,12 +81,12 @@ static void warn_of_same(Job *job, const Table *table)
 static void put_cell(Text *out, const Line *cell)
 {
     size_t begin = 0, end = cell->length;
-    while (begin < end && is_gap(cell->text[begin]))
+    while (begin < end && line_is_blank(cell->text[begin]))
         begin++;
-    while (end > begin && is_gap(cell->text[end - 1]))
+    while (end > begin && line_is_blank(cell->text[end - 1]))
         end--;
     for (; begin < end; begin++)
-        text_put(out, is_gap(cell->text[begin]) ? " " : &cell->text[begin], 1);
+        text_put(out, line_is_blank(cell->text[begin]) ? " " : &cell->text[begin], 1);
 }
 
 static void put_rows(const Table *table, Text *out)

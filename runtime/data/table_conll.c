@@ -15,12 +15,10 @@ static bool begins_with(const Line *line, const char *text)
     return line->length >= n && !memcmp(line->text, text, n);
 }
 
-static bool is_gap(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
 static bool is_empty(const Line *line)
 {
     size_t i = 0;
-    while (i < line->length && is_gap(line->text[i]))
+    while (i < line->length && line_is_gap(line->text[i]))
         i++;
     return i == line->length;
 }
@@ -32,7 +30,7 @@ static int64_t split_word(const Line *line, Line *cells, size_t room)
         return table_split(line, '\t', cells, room);
     int64_t n = 0;
     for (size_t at = 0, begin; at < line->length;) {
-        for (begin = at; at < line->length && !is_gap(line->text[at]); at++) {}
+        for (begin = at; at < line->length && !line_is_gap(line->text[at]); at++) {}
         if (at > begin && (size_t)n < room)
             cells[n] = (Line){line->text + begin, at - begin};
         n += at > begin;
@@ -92,7 +90,7 @@ void table_skip_conll(TableReader *r)
 static bool check_value(TableReader *r, int64_t line, const Line *value, size_t field)
 {
     size_t i = 0;
-    while (i < value->length && !is_gap(value->text[i]))
+    while (i < value->length && !line_is_gap(value->text[i]))
         i++;
     if (value->length && i == value->length)
         return true;

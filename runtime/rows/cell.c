@@ -72,11 +72,10 @@ static bool read_whole(const CellReader *r, size_t first, size_t at, const char 
 }
 
 /* What stands between numbers: blanks, commas and semicolons, brackets. */
-static bool is_number_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 static bool is_number_comma(char c) { return c == ',' || c == ';'; }
 static bool parts_numbers(char c)
 {
-    return is_number_blank(c) || is_number_comma(c) || c == '[' || c == ']';
+    return line_is_blank(c) || is_number_comma(c) || c == '[' || c == ']';
 }
 
 /* As R, pandas, JSON and spreadsheets write it. */
@@ -145,7 +144,7 @@ static bool read_cell_numbers(const CellReader *r)
         depth += c == '[';
         wants = end > at || c == ']'
                     ? false
-                    : is_number_comma(c) || (wants && (is_number_blank(c) || c == '['));
+                    : is_number_comma(c) || (wants && (line_is_blank(c) || c == '['));
         at = end > at ? end : at + 1;
     }
     if (ok && r->column->missing && r->column->width == 1 && !r->column->is_along &&
@@ -188,8 +187,6 @@ static bool read_label(const CellReader *r, const Line *label)
                       : label_is_unknown(r, label);
 }
 
-static bool is_label_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
 bool cell_next_label(LabelMarks marks, const Line *cell, size_t *at, Line *label)
 {
     const bool is_list = marks.is_set && cell->length && memchr(cell->text, '\n', cell->length);
@@ -203,8 +200,8 @@ bool cell_next_label(LabelMarks marks, const Line *cell, size_t *at, Line *label
         if (!end)
             end = cell->text + cell->length;
         *at = (size_t)(end - cell->text) + 1;
-        for (; marks.is_set && begin < end && is_label_blank(*begin); begin++) {}
-        for (; marks.is_set && begin < end && is_label_blank(end[-1]); end--) {}
+        for (; marks.is_set && begin < end && line_is_gap(*begin); begin++) {}
+        for (; marks.is_set && begin < end && line_is_gap(end[-1]); end--) {}
         *label = (Line){begin, (size_t)(end - begin)};
         if (end > begin)
             return true;

@@ -1,6 +1,8 @@
 /* Tokens put beside the words of a text. */
 #include "runtime/text/words/token_words.h"
 
+#include "base/line.h"
+
 #include <string.h>
 
 /* Count: of a text or its beginning.
@@ -10,7 +12,6 @@ typedef struct Count {
     int64_t words, characters;
 } Count;
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 static bool is_continued(char c) { return ((unsigned char)c & 0xc0) == 0x80; } /* of UTF-8 */
 
 static Count count_text(const char *text, size_t length)
@@ -18,7 +19,7 @@ static Count count_text(const char *text, size_t length)
     Count count = {0};
     bool inside = false;
     for (size_t i = 0; i < length; i++) {
-        bool blank = is_blank(text[i]);
+        bool blank = line_is_blank(text[i]);
         count.words += !blank && !inside;
         count.characters += !blank && !is_continued(text[i]);
         inside = !blank;
@@ -32,7 +33,7 @@ static int64_t word_of_character(const char *text, size_t length, int64_t charac
     int64_t word = -1;
     bool inside = false;
     for (size_t i = 0; i < length && character >= 0; i++) {
-        bool blank = is_blank(text[i]);
+        bool blank = line_is_blank(text[i]);
         word += !blank && !inside;
         character -= !blank && !is_continued(text[i]);
         inside = !blank;
