@@ -25,9 +25,11 @@ typedef struct Inference {
     Feed feed;
     Feed given;       /* of the corpus that is decoded; at first as `feed` */
     ScoreModel score; /* after inference_prepare_score */
-    Function *encode; /* this and the next two after inference_prepare_decode */
+    /* after inference_prepare_decode */
+    Function *encode;
     StepperPrograms programs;
     Stepper stepper; /* with members, the ensemble's */
+
     bool has_stepper;
     Workers workers;            /* the first has that stepper */
     struct Inference **members; /* without this one */

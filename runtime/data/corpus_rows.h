@@ -21,7 +21,8 @@ static inline bool corpus_has_first(const Corpus *corpus)
     return corpus->options.kind == CORPUS_PAIRS && vocab_rules(corpus->vocab)->first >= 0;
 }
 
-/* How a side is made of others; NULL: it is not. (corpus.c, as are the next four) */
+/* ---- corpus.c ---- */
+/* How a side is made of others; NULL: it is not. */
 const SideFormula *corpus_formula(const Corpus *corpus, int side);
 /* Positions of a column in row i. */
 int64_t corpus_positions(const Corpus *corpus, int column, int64_t i);
@@ -29,9 +30,10 @@ int64_t corpus_positions(const Corpus *corpus, int column, int64_t i);
 int64_t corpus_whole_side(const Corpus *corpus, int64_t i, int side);
 /* How many special tokens a column's text has in each row. */
 int64_t corpus_column_specials(const Corpus *corpus, int column);
-/* Makes room for `rows` rows, those that are there included. (corpus.c) */
+/* Makes room for `rows` rows, those that are there included. */
 void corpus_reserve(Corpus *corpus, int64_t rows);
 
+/* ---- corpus_cut.c ---- */
 /* KeptRow: how many positions of each side are kept of a row. */
 typedef struct KeptRow {
     const Corpus *corpus;
@@ -39,16 +41,15 @@ typedef struct KeptRow {
 } KeptRow;
 /* Of the row behind the last: at most max_length of each side, and of the sides that a side joins
  * (SideFormula.joined) less of the longest text, token by token, until the joined ones fit. Of two
- * texts these are the lengths that Hugging Face's tokenizers leave (`longest_first`).
- * (corpus_cut.c, as are the next two) */
+ * texts these are the lengths that Hugging Face's tokenizers leave (`longest_first`). */
 KeptRow corpus_kept(const Corpus *corpus);
 /* The most positions along a side that joins texts, in row i; 0: none does. */
 int64_t corpus_joined(const Corpus *corpus, int64_t i);
 /* Whether they are more than the model has. */
 bool corpus_is_over_joined(const Corpus *corpus, int64_t i);
 
-/* Whether the numbers or labels of the column lie beside the corpus's target. (beside_target.c, as
- * the next) */
+/* ---- beside_target.c ---- */
+/* Whether the numbers or labels of the column lie beside the corpus's target. */
 bool corpus_is_beside_target(const Corpus *corpus, int column);
 /* ValuedTokens: the n own tokens of a row's target that have numbers or labels of such a column,
  * and these, as many as the column is wide for each. Without an end, the last token has none. */

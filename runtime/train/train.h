@@ -25,7 +25,7 @@
 #include <signal.h>
 
 typedef struct TrainPrograms {
-    /* train_step, with its gradients for TrainSettings.hashes; NULL: the next two take its place */
+    /* train_step, with its gradients for TrainSettings.hashes; NULL: accumulate and update */
     const TfcProgram *step;
     const TfcProgram *accumulate, *update; /* the gradients of several batches, then one update */
     const TfcProgram *totals; /* of these batches, before their gradients; NULL: none are needed */

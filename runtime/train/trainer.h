@@ -19,12 +19,12 @@ typedef struct Trainer {
     Exec *compute, *update; /* update: only when accumulating */
     Exec *counts, *states;  /* of programs->totals and programs->states, or NULL */
     Totals *early, *late;   /* only when accumulating: sums of outputs of `counts`, of `compute` */
-    GradientSum *sum;       /* only with a split, as are the next two */
-    Overlap *overlap;       /* NULL: nothing is sent while this rank computes */
-    SumStep *sums;          /* room for an update's steps */
-    double *losses;         /* of the batches of an update */
-    StepHashes *hashes;     /* NULL: not wanted */
-    Batches *batches;       /* of state->epoch, of its window */
+    GradientSum *sum;       /* only with a split */
+    Overlap *overlap;   /* NULL: nothing is sent while this rank computes, or there is no split */
+    SumStep *sums;      /* room for an update's steps; only with a split */
+    double *losses;     /* of the batches of an update */
+    StepHashes *hashes; /* NULL: not wanted */
+    Batches *batches;   /* of state->epoch, of its window */
     Batch batch;
     double start, earlier; /* when this session began; seconds of those before */
     bool own_horizon;      /* state->horizon was estimated in this session */
@@ -38,7 +38,8 @@ typedef struct Trainer {
     bool rounded; /* the store has other ranks' parts of some params rounded to bf16 (split.h) */
 } Trainer;
 
-/* Seconds of training, earlier sessions included. (pace.c, as are the next two) */
+/* ---- pace.c ---- */
+/* Seconds of training, earlier sessions included. */
 double trainer_spent(const Trainer *t);
 /* The learning rate of a step; steps count from 1. */
 double trainer_rate(const Trainer *t, int64_t step);
@@ -46,7 +47,8 @@ double trainer_rate(const Trainer *t, int64_t step);
  * the rate to the speed. The state has both, so that a resumed run has the same curve. */
 void trainer_pace(Trainer *t);
 
-/* Adds an error; returns false. (step.c, as are the next seven) */
+/* ---- step.c ---- */
+/* Adds an error; returns false. */
 bool trainer_out_of_memory(Trainer *t);
 /* Whether this process is rank 0, which reports and validates, or the only one. */
 bool trainer_is_first(const Trainer *t);
@@ -66,17 +68,17 @@ void trainer_fetch_params(Trainer *t);
  * reported by rank 0 alone. */
 bool trainer_step(Trainer *t);
 
+/* ---- after_step.c ---- */
 /* When a training is interrupted: adds a line about the steps since the last report to log.jsonl.
- * False after errors. (after_step.c) */
+ * False after errors. */
 bool trainer_log_rest(Trainer *t);
 /* Validates (with a hook for that), saves and reports after a step, each if it is due; after the
- * last step all three are. False after errors. (after_step.c) */
+ * last step all three are. False after errors. */
 bool trainer_after_step(Trainer *t, bool last);
 /* Saves a checkpoint as step-N and last, and with `best` as best; removes older checkpoints. False
- * after errors; the previous checkpoint is then still there. (after_step.c) */
+ * after errors; the previous checkpoint is then still there. */
 bool trainer_save(Trainer *t, bool best);
-/* Writes average.safetensors, the mean of the last checkpoints; false after errors.
- * (after_step.c) */
+/* Writes average.safetensors, the mean of the last checkpoints; false after errors. */
 bool trainer_average(Trainer *t);
 
 #endif

@@ -88,7 +88,7 @@ typedef struct SurveyLabel {
  *   name                of the side, "source" or "target", or of the model's input; "": lines
  *   file                of a side: the file's name; several files: their names, with commas
  *   field               of a column
- *   characters, words   of a text, as are the next three
+ *   characters, words   of a text, as all up to `lacking`
  *   tokens, unknown     with a vocabulary: special tokens of columns included; those that it lacks
  *   used, size          how many of the vocabulary's tokens the text has; of how many
  *   lacking             the most frequent characters that are unknown: "ø 12, ł 3"; NULL: none, or

@@ -11,10 +11,10 @@
 
 typedef enum SumKind {
     SUM_PIECE, /* the piece's gradients are added to the store's */
-    SUM_KEEP,  /* gradient_sum_keep; the next three likewise */
-    SUM_JOIN,
-    SUM_MEET,
-    SUM_SPREAD
+    SUM_KEEP,  /* gradient_sum_keep */
+    SUM_JOIN,  /* gradient_sum_join */
+    SUM_MEET,  /* gradient_sum_meet */
+    SUM_SPREAD /* gradient_sum_spread */
 } SumKind;
 
 /* SumStep: a step of a rank. */
