@@ -30,12 +30,27 @@ typedef struct CompileTarget {
     bool is_wasm;
 } CompileTarget;
 
+/* ArtifactKind: what is written; the word of --emit is the name in small letters. */
+typedef enum ArtifactKind {
+    ARTIFACT_SO,
+    ARTIFACT_OBJ,
+    ARTIFACT_EXE,
+    ARTIFACT_C,
+    ARTIFACT_LLVM,
+    ARTIFACT_ASM,
+    ARTIFACT_BC,
+    ARTIFACT_JS,
+    ARTIFACT_HTML,
+    ARTIFACT_KINDS
+} ArtifactKind;
+
 typedef struct Artifact {
     Job *job;
     Session session;
-    const char *output, *emit; /* so, obj, exe, c, llvm, asm, bc, js, html */
-    const char *run;           /* the folder of the model's run; NULL: it has none */
-    const char *only;          /* the prediction that is inside; NULL: all */
+    const char *output, *emit; /* emit: the word of `makes` */
+    ArtifactKind makes;
+    const char *run;  /* the folder of the model's run; NULL: it has none */
+    const char *only; /* the prediction that is inside; NULL: all */
 
     /* the prefix of all names: --name, or the model's own name as a C identifier */
     const char *name;
@@ -53,9 +68,11 @@ typedef struct Artifact {
     GenerationDefaults defaults; /* the run's */
     CorpusKind kind;             /* of the text that the model is for */
     const Shortlist *shortlist;  /* decoding is over its candidates; NULL: over all tokens */
-    Inference inference; /* this and the next two: of the function predict, if it is inside */
+    /* of the function predict, if it is inside */
+    Inference inference;
     DataColumns columns;
     Predictor predictor;
+
     TfcColumn *read; /* what records hold of the inputs of encode; NULL: it reads no columns */
     const char *records_lack; /* why records are not taken; NULL: they are */
     Text code;                /* programs as C */
@@ -157,6 +174,10 @@ void compile_header(Artifact *artifact, Text *out);
 /* Sets target, cpus and gemm from the options; NULL: not given. False after errors. */
 bool artifact_choose_target(Artifact *artifact, const char *triple, const char *cpus,
                             const char *gemm);
+/* The kind of a word of --emit, which has to be one of them. */
+ArtifactKind artifact_kind_of(const char *emit);
+/* Whether the output answers by itself: a program, a package or a page. */
+bool artifact_is_alone(const Artifact *artifact);
 /* Whether the output is WebAssembly with JavaScript: --emit js and html. */
 bool artifact_is_script(const Artifact *artifact);
 /* Whether the output is a C file: --emit c. */
@@ -173,23 +194,25 @@ const char *artifact_compiler(const Artifact *artifact);
 const char *artifact_packages(const Artifact *artifact);
 TargetOptions artifact_target(const Artifact *artifact, int cpu);
 
-/* ---- what is inside (compile.c, members.c, panels.c) ---- */
+/* ---- what is inside ---- */
 
 /* If the artifact has a shortlist: makes the session's halves decode over its candidates
  * (derive_shortlist). False after errors. (compile.c) */
 bool compile_narrow(const Artifact *artifact, const Session *session,
                     const Incremental *incremental, const char *logits);
+/* ---- members.c ---- */
 /* Opens the further runs of an ensemble; the artifact has its functions already. `first`: the path
- * of the artifact's own model, for messages. False after errors; compile_close_members in any case.
- * (members.c, as the next two) */
+ * of the artifact's own model, for messages. False after errors; compile_close_members in any
+ * case. */
 bool compile_members(Artifact *artifact, const char *first, const CompileOptions *options);
 /* Loads their weights, once the artifact has its programs and its own weights. False after
  * errors. */
 bool compile_load_members(Artifact *artifact);
 void compile_close_members(Artifact *artifact);
 
+/* ---- predictions.c ---- */
 /* Sets inference, columns and predictor, of an artifact that has its vocabulary. False after
- * errors. (predictions.c, as the next ones) */
+ * errors. */
 bool compile_find_predictions(Artifact *artifact);
 /* Sets `read` and `records_lack`, of an artifact whose encode reads columns. False after errors. */
 bool compile_find_columns(Artifact *artifact);
@@ -202,15 +225,15 @@ bool compile_text_input(const Artifact *artifact, TfcColumn *out);
 /* Appends predictions_constant, the TfcPredictions of the artifact, in C; nothing if the function
  * predict is not inside. */
 void compile_put_predictions(const Artifact *artifact, Text *out);
-/* Appends a frame of tokens, and a range of ids, as C initialisers. (predictions.c, glue.c) */
+/* Appends a frame of tokens, and a range of ids (glue.c), as C initialisers. */
 void compile_put_frame(const TextFrame *frame, Text *out);
 void compile_put_range(const IdRange *range, Text *out);
 /* Appends columns_constant, the TfcColumns of the artifact; nothing if it reads no columns. Returns
  * how many. */
 int compile_put_columns(const Artifact *artifact, Text *out);
 
-/* Sets the panels, of an artifact that has its programs and weights. False after errors. (panels.c,
- * as the next one) */
+/* ---- panels.c ---- */
+/* Sets the panels, of an artifact that has its programs and weights. False after errors. */
 bool compile_choose_panels(Artifact *artifact);
 /* Whether the param is inside as panels alone. */
 bool artifact_as_panels(const Artifact *artifact, const StoreTensor *tensor);

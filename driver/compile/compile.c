@@ -396,7 +396,7 @@ static void choose_text(Artifact *a)
 
 static bool is_text(const Artifact *a)
 {
-    return !strcmp(a->emit, "llvm") || !strcmp(a->emit, "asm");
+    return a->makes == ARTIFACT_LLVM || a->makes == ARTIFACT_ASM;
 }
 
 /* LLVM IR or assembly of every function's kernels; or the programs as bitcode. */
@@ -409,7 +409,7 @@ static bool put_code(Artifact *a, Text *out)
         return object_bitcode(list, n, &target, arena_printf(a->job->arena, "%s_", a->name), out,
                               &a->job->diags);
     for (int i = 0; i < n; i++)
-        if (!codegen_dump(list[i], &target, !strcmp(a->emit, "asm"), out, &a->job->diags))
+        if (!codegen_dump(list[i], &target, a->makes == ARTIFACT_ASM, out, &a->job->diags))
             return false;
     return true;
 }
@@ -436,15 +436,13 @@ static bool write_code(Artifact *a)
 /* Of a model whose texts are generated from columns, once its programs are there. */
 static bool find_what_is_read(Artifact *a)
 {
-    const bool alone = !strcmp(a->emit, "exe") || artifact_is_script(a);
     return !find_read_column(a, a->functions[TFC_ENCODE]) ||
-           (compile_find_columns(a) && (!alone || compile_check_records(a)));
+           (compile_find_columns(a) && (!artifact_is_alone(a) || compile_check_records(a)));
 }
 
-static bool compile(Artifact *a, const CompileOptions *o)
+/* The name, and what the options need of each other. */
+static bool check_options(Artifact *a, const CompileOptions *o)
 {
-    const Module *module = a->session.model->module;
-    a->ports = ports_of(module);
     if (!compile_choose_name(a, o->name))
         return false;
     if (is_rounded(o) && !artifact_is_script(a))
@@ -456,11 +454,16 @@ static bool compile(Artifact *a, const CompileOptions *o)
                          "--store bf16 rounds f32, and params are %s already, which is smaller: "
                          "leave it out",
                          session_dtype(&a->session.options));
-    bool averages = o->with->count > 0;
+    return true;
+}
+
+/* Target, vocabulary, shortlist, and the functions that are inside. */
+static bool choose_contents(Artifact *a, const CompileOptions *o)
+{
+    const bool averages = o->with->count > 0;
     if (!compile_check_files(a) || !artifact_choose_target(a, o->target, o->cpus, o->gemm) ||
         !read_vocabulary(a, o) || !read_shortlist(a, o) ||
-        !add_functions(a, o->functions,
-                       averages || !strcmp(a->emit, "exe") || artifact_is_script(a),
+        !add_functions(a, o->functions, averages || artifact_is_alone(a),
                        !averages && artifact_is_script(a)) ||
         (averages && !check_ensemble(a)))
         return false;
@@ -469,24 +472,35 @@ static bool compile(Artifact *a, const CompileOptions *o)
     if (a->only && !a->names[TFC_PREDICT])
         return job_error(a->job, "--only chooses a prediction, and the function predict is not "
                                  "compiled; add it to --function");
-    if (is_text(a) || !strcmp(a->emit, "bc"))
-        return holds_code_alone(a, averages                ? "--with"
-                                   : o->weights            ? "--weights"
-                                   : a->shortlist          ? "--shortlist"
-                                   : is_text(a) && o->name ? "--name"
-                                                           : NULL) &&
-               write_code(a);
+    return true;
+}
+
+static bool compile_code(Artifact *a, const CompileOptions *o)
+{
+    return holds_code_alone(a, o->with->count > 0      ? "--with"
+                               : o->weights            ? "--weights"
+                               : a->shortlist          ? "--shortlist"
+                               : is_text(a) && o->name ? "--name"
+                                                       : NULL) &&
+           write_code(a);
+}
+
+/* Programs and weights, of the members of an ensemble, too. */
+static bool make_contents(Artifact *a, const CompileOptions *o)
+{
     choose_text(a);
-    if ((!strcmp(a->emit, "exe") || artifact_is_script(a)) && !check_alone(a))
+    if (artifact_is_alone(a) && !check_alone(a))
         return false;
     if (!compile_members(a, o->run ? o->run : a->session.options.path, o))
         return false;
     share_tables(a, o);
-    if (!compile_objects(a) || !find_what_is_read(a) || !compile_check_names(a) ||
-        !load_weights(a, o) || !compile_load_members(a) || !compile_choose_panels(a))
-        return false;
-    if (is_rounded(o) && a->weights && !round_all(a))
-        return false;
+    return compile_objects(a) && find_what_is_read(a) && compile_check_names(a) &&
+           load_weights(a, o) && compile_load_members(a) && compile_choose_panels(a) &&
+           (!is_rounded(o) || !a->weights || round_all(a));
+}
+
+static bool write_artifact(Artifact *a)
+{
     Text header = {0};
     compile_header(a, &header);
     const char *replaced = compile_other_library(a, header.data);
@@ -496,7 +510,7 @@ static bool compile(Artifact *a, const CompileOptions *o)
     text_free(&header);
     if (ok)
         compile_tell_replaced(a, replaced);
-    if (ok && !a->weights && !strcmp(a->emit, "exe"))
+    if (ok && !a->weights && a->makes == ARTIFACT_EXE)
         diag_remark(&a->job->diags, (Loc){0},
                     "no weights are inside %s, which asks for --weights FILE: name the folder of a "
                     "run in place of a model's file, or give --weights here",
@@ -504,11 +518,22 @@ static bool compile(Artifact *a, const CompileOptions *o)
     return ok;
 }
 
+static bool compile(Artifact *a, const CompileOptions *o)
+{
+    a->ports = ports_of(a->session.model->module);
+    if (!check_options(a, o) || !choose_contents(a, o))
+        return false;
+    if (is_text(a) || a->makes == ARTIFACT_BC)
+        return compile_code(a, o);
+    return make_contents(a, o) && write_artifact(a);
+}
+
 bool compile_model(Job *job, const SessionOptions *model, const CompileOptions *options)
 {
     Artifact artifact = {.job = job,
                          .output = options->output,
                          .emit = options->emit,
+                         .makes = artifact_kind_of(options->emit),
                          .run = options->run,
                          .only = options->only};
     bool ok = session_open(&artifact.session, job, model) && compile(&artifact, options);

@@ -444,7 +444,7 @@ static const char runtime_headers[] = "#include \"runtime/decode/decode_shortlis
 /* What a program, and what a module for JavaScript, begins with. */
 static void put_entry(const Artifact *a, Text *out)
 {
-    if (!strcmp(a->emit, "exe"))
+    if (a->makes == ARTIFACT_EXE)
         text_add(out,
                  "int main(int argc, char **argv)\n"
                  "{\n    return tfc_model_main(&model_constant, &program_%s, argc, argv);\n}\n",

@@ -165,13 +165,13 @@ static bool add_options(Link *l)
     add_words(l, a->target->options);
     if (!runtime || !add_path(l, "-I", runtime))
         return false;
-    if (!strcmp(a->emit, "obj")) {
+    if (a->makes == ARTIFACT_OBJ) {
         add_words(l, object);
         return true;
     }
     if (!add_runtime(l))
         return false;
-    if (!strcmp(a->emit, "so")) {
+    if (a->makes == ARTIFACT_SO) {
         add_word(l, "-shared");
         add_word(l, "-Wl,--version-script=exports,--exclude-libs,ALL");
         /* Threads keep memory of the library's for their life, so it stays when it is unloaded. */
@@ -272,7 +272,7 @@ static int files_beside(const Artifact *a, const char *names[2])
 {
     names[0] = arena_printf(a->job->arena, "%s.h", a->name);
     names[1] = arena_printf(a->job->arena, "%s.py", a->name);
-    return !strcmp(a->emit, "so") ? 2 : !strcmp(a->emit, "obj") || artifact_is_c(a) ? 1 : 0;
+    return a->makes == ARTIFACT_SO ? 2 : a->makes == ARTIFACT_OBJ || artifact_is_c(a) ? 1 : 0;
 }
 
 /* Of a model as C: an assembler reads the name of the file, and cannot be given every one. */
@@ -290,7 +290,7 @@ bool compile_check_files(const Artifact *a)
 {
     const char *names[2];
     bool ok = check_file_name(a) &&
-              (strcmp(a->emit, "js") || ownership_check_folder(a->job, OWN_PACKAGE, a->output));
+              (a->makes != ARTIFACT_JS || ownership_check_folder(a->job, OWN_PACKAGE, a->output));
     for (int i = files_beside(a, names) - 1; i >= 0; i--)
         ok = ownership_check_file(a->job, OWN_COMPILED,
                                   file_beside(a->job->arena, a->output, names[i])) &&
@@ -355,7 +355,7 @@ static void tell_hidden_module(const Artifact *a)
 {
     const char *file = file_name(a->output);
     size_t n = strlen(a->name);
-    if (!strcmp(a->emit, "so") && !strncmp(file, a->name, n) && !strcmp(file + n, ".so"))
+    if (a->makes == ARTIFACT_SO && !strncmp(file, a->name, n) && !strcmp(file + n, ".so"))
         diag_remark(
             &a->job->diags, (Loc){0},
             "Python imports %s rather than %s.py beside it, which it hides: for Python write it as lib%s",

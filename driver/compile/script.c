@@ -330,5 +330,5 @@ static bool make_package(const Artifact *a, const char *header)
 
 bool compile_script(const Artifact *a, const char *header)
 {
-    return check(a) && (!strcmp(a->emit, "html") ? make_page : make_package)(a, header);
+    return check(a) && (a->makes == ARTIFACT_HTML ? make_page : make_package)(a, header);
 }

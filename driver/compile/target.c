@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,24 +30,42 @@ enum { N_TARGETS = sizeof targets / sizeof targets[0] };
 
 static const char script_target[] = "wasm32-wasi";
 
-bool artifact_is_script(const Artifact *a)
+ArtifactKind artifact_kind_of(const char *emit)
 {
-    return !strcmp(a->emit, "js") || !strcmp(a->emit, "html");
+    static const char *const words[] = {
+        [ARTIFACT_SO] = "so", [ARTIFACT_OBJ] = "obj",   [ARTIFACT_EXE] = "exe",
+        [ARTIFACT_C] = "c",   [ARTIFACT_LLVM] = "llvm", [ARTIFACT_ASM] = "asm",
+        [ARTIFACT_BC] = "bc", [ARTIFACT_JS] = "js",     [ARTIFACT_HTML] = "html"};
+    int kind = 0;
+    while (kind < ARTIFACT_KINDS && strcmp(emit, words[kind]))
+        kind++;
+    assert(kind < ARTIFACT_KINDS);
+    return (ArtifactKind)kind;
 }
 
-bool artifact_is_c(const Artifact *a) { return !strcmp(a->emit, "c"); }
+bool artifact_is_alone(const Artifact *a)
+{
+    return a->makes == ARTIFACT_EXE || artifact_is_script(a);
+}
+
+bool artifact_is_script(const Artifact *a)
+{
+    return a->makes == ARTIFACT_JS || a->makes == ARTIFACT_HTML;
+}
+
+bool artifact_is_c(const Artifact *a) { return a->makes == ARTIFACT_C; }
 
 bool artifact_shows_name(const Artifact *a)
 {
-    return !strcmp(a->emit, "so") || !strcmp(a->emit, "obj") || artifact_is_c(a) ||
-           !strcmp(a->emit, "js");
+    return a->makes == ARTIFACT_SO || a->makes == ARTIFACT_OBJ || artifact_is_c(a) ||
+           a->makes == ARTIFACT_JS;
 }
 
 bool artifact_is_foreign(const Artifact *a) { return !codegen_is_here(a->target->triple); }
 
 bool artifact_is_joined(const Artifact *a)
 {
-    const bool is_linked = !artifact_is_c(a) && strcmp(a->emit, "obj") != 0;
+    const bool is_linked = !artifact_is_c(a) && a->makes != ARTIFACT_OBJ;
     return artifact_is_c(a) || (is_linked && artifact_is_foreign(a) && !getenv("TFC_RUNTIME"));
 }
 
@@ -167,7 +186,7 @@ bool artifact_choose_target(Artifact *a, const char *triple, const char *cpus, c
         return job_error(a->job, "--emit %s makes WebAssembly: leave --target out", a->emit);
     if (!choose_target(a, artifact_is_script(a) ? script_target : triple))
         return false;
-    if (a->target->is_wasm && !strcmp(a->emit, "so"))
+    if (a->target->is_wasm && a->makes == ARTIFACT_SO)
         return job_error(a->job, "%s has no shared libraries: compile a program or an object",
                          triple);
     return add_cpus(a, cpus) && choose_gemm(a, gemm);
