@@ -134,60 +134,72 @@ static const char *other_input(const TfcProgram *program, const Feed *feed)
     return NULL;
 }
 
+static const char row_name[] = "token by token = all at once (f32)";
+
+/* Why the model is not decoded; NULL: it is. */
+static const char *why_skipped(Check *check, Variant *v, const Inference *inference)
+{
+    if (!ports_predict(&inference->ports) || !reads(v->program, inference->ports.target))
+        return "the model predicts no next token";
+    const char *other = other_input(v->program, &inference->feed);
+    if (other)
+        return arena_printf(check->job->arena, "generation does not feed the input `%s`", other);
+    Diagnostics why;
+    if (session_decodes(&v->session, NULL, NULL, &why))
+        return NULL;
+    diag_add_warnings(&check->job->diags, &why);
+    return "the model cannot decode token by token";
+}
+
+/* The greatest error of all ways; negative after an error. */
+static double compare_ways(Check *check, Variant *v, Inference *inference, const Sources *sources,
+                           int32_t n)
+{
+    static const Way ways[] = {{1, false}, {3, false}, {4, true}};
+    const Tokens *targets = rows_of(check, v, inference->ports.target);
+    const float *logits = exec_output(v->exec, inference->ports.logits);
+    double error = 0;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && error >= 0; i++) {
+        double apart = compare_steps(&inference->stepper, sources, targets, n, ways[i], logits);
+        error = apart < 0 ? apart : fmax(error, apart);
+    }
+    return error;
+}
+
+static bool check_steps(Check *check, Variant *v, Inference *inference)
+{
+    SyntheticOptions shape = check_shape(check, check->usual);
+    if (!inference_prepare_decode(inference) ||
+        !weights_initialise(check->job, v->session.model, v->store, check->seed) ||
+        !variant_feed(check, v, &shape) || !variant_run(check, v))
+        return false;
+    const TfcProgram *encode = inference->programs.encode;
+    Sources sources;
+    if (encode && !tensors_sources(&v->binding, &inference->feed, encode, &sources))
+        return false;
+    const int32_t n = (int32_t)find_made(v, inference->ports.target)->dims[0];
+    const double error = compare_ways(check, v, inference, encode ? &sources : NULL, n);
+    check_row(check, row_name, error >= 0 && error <= TOLERANCE ? CHECK_OK : CHECK_FAILED,
+              error < 0
+                  ? "out of memory"
+                  : arena_printf(check->job->arena,
+                                 "logits of %d sentences, by 1, 3 and 3 + 1 tokens, worst %.1e",
+                                 (int)n, error));
+    return true;
+}
+
 bool check_decoding(Check *check)
 {
-    static const char name[] = "token by token = all at once (f32)";
-    static const Way ways[] = {{1, false}, {3, false}, {4, true}};
     Variant v;
-    SyntheticOptions shape = check_shape(check, check->usual);
     VariantOptions options = {.function = "forward", .type = DT_F32, .opt_level = 2};
     bool ok = variant_open(check, &v, &options);
     Inference inference = {.job = check->job};
     if (ok)
         inference_init(&inference, &v.session, v.store, NULL);
-    if (ok && (!ports_predict(&inference.ports) || !reads(v.program, inference.ports.target))) {
-        check_row(check, name, CHECK_SKIPPED, "the model predicts no next token");
-        variant_close(&v);
-        return true;
-    }
-    const char *other = ok ? other_input(v.program, &inference.feed) : NULL;
-    if (other) {
-        check_row(
-            check, name, CHECK_SKIPPED,
-            arena_printf(check->job->arena, "generation does not feed the input `%s`", other));
-        variant_close(&v);
-        return true;
-    }
-    Diagnostics why;
-    if (ok && !session_decodes(&v.session, NULL, NULL, &why)) {
-        check_row(check, name, CHECK_SKIPPED, "the model cannot decode token by token");
-        diag_add_warnings(&check->job->diags, &why);
-        variant_close(&v);
-        return true;
-    }
-    ok = ok && inference_prepare_decode(&inference) &&
-         weights_initialise(check->job, v.session.model, v.store, check->seed) &&
-         variant_feed(check, &v, &shape) && variant_run(check, &v);
-    const TfcProgram *encode = inference.programs.encode;
-    Sources sources;
-    ok = ok && (!encode || tensors_sources(&v.binding, &inference.feed, encode, &sources));
-    if (ok) {
-        const Tokens *targets = rows_of(check, &v, inference.ports.target);
-        int32_t n = (int32_t)find_made(&v, inference.ports.target)->dims[0];
-        const float *logits = exec_output(v.exec, inference.ports.logits);
-        double error = 0;
-        for (size_t i = 0; i < sizeof ways / sizeof *ways && error >= 0; i++) {
-            double apart = compare_steps(&inference.stepper, encode ? &sources : NULL, targets, n,
-                                         ways[i], logits);
-            error = apart < 0 ? apart : fmax(error, apart);
-        }
-        check_row(check, name, error >= 0 && error <= TOLERANCE ? CHECK_OK : CHECK_FAILED,
-                  error < 0
-                      ? "out of memory"
-                      : arena_printf(check->job->arena,
-                                     "logits of %d sentences, by 1, 3 and 3 + 1 tokens, worst %.1e",
-                                     (int)n, error));
-    }
+    const char *skipped = ok ? why_skipped(check, &v, &inference) : NULL;
+    if (skipped)
+        check_row(check, row_name, CHECK_SKIPPED, skipped);
+    ok = ok && (skipped || check_steps(check, &v, &inference));
     inference_free(&inference);
     variant_close(&v);
     return ok;

@@ -193,61 +193,76 @@ static Kind join_kinds(Kind a, Kind b)
     return b == SAME ? a : WHOLE;
 }
 
-static Kind rows_kind(const Finder *f, const Op *op, Kind all)
+/* Of an op whose rows stay apart: each follows from the same row of the operands. */
+static Kind rows_apart(const Finder *f, const Op *op, Kind all)
 {
-    const Type *type = &op_result((Op *)op)->type;
-    int n = batch_axes(f, type);
-    bool both =
-        op->n_args > 1 && fact_of(f, op, 0)->kind == ROWS && fact_of(f, op, 1)->kind == ROWS;
-    switch (op_family(op)) {
-    case FAMILY_leaf: return leaf_kind(f, op);
-    case FAMILY_reduce: return reduce_kind(f, op, all);
-    case FAMILY_norm:
-        if (type->rank && is_mixed_axis(f, type->dims[type->rank - 1], all))
-            return WHOLE;
-        break;
-    case FAMILY_matmul: {
-        if (op->kind == OP_grouped_dot)
-            break;
-        if (op->kind == OP_grouped_outer)
-            return all == ROWS                                         ? sum_over_rows(op)
-                   : all == SAME && !batch_axes(f, &op->args[2]->type) ? SAME
-                                                                       : WHOLE;
-        const Attr *inner = op_attr(op, ATTR_contract_a);
-        for (int i = 0; all == SAME && i < inner->n; i++)
-            if (is_mixed_axis(f, op->args[0]->type.dims[inner->ints[i]], all))
-                return WHOLE;
-        if (all == ROWS && n == 0)
-            return both ? sum_over_rows(op) : WHOLE;
-        break;
-    }
-    case FAMILY_index:
-        if (all == ROWS && op->kind == OP_scatter_add)
-            return n ? WHOLE : sum_over_rows(op);
-        if (op->kind == OP_lookup || op->kind == OP_lookup_add) {
-            const Type *x = &op->args[0]->type;
-            Dim along[] = {x->dims[op_int(op, ATTR_axis)], type->dims[op_int(op, ATTR_axis)]};
-            if (is_mixed_axis(f, along[0], all) || is_mixed_axis(f, along[1], all))
-                return WHOLE;
-            break;
-        }
-        if (op->kind == OP_top_k) {
-            const Type *x = &op->args[0]->type;
-            if (is_mixed_axis(f, x->dims[x->rank - 1], all))
-                return WHOLE;
-            break;
-        }
-        if (op->kind != OP_gather || both)
-            return WHOLE;
-        break;
-    case FAMILY_elementwise:
-    case FAMILY_shape:
-    case FAMILY_loss: break;
-    default: return WHOLE;
-    }
+    const int n = batch_axes(f, &op_result((Op *)op)->type);
     if (all == SAME)
         return n == 1 ? ROWS : n > 1 ? WHOLE : SAME;
     return all == ROWS && n != 1 ? WHOLE : all;
+}
+
+static bool reads_rows_twice(const Finder *f, const Op *op)
+{
+    return op->n_args > 1 && fact_of(f, op, 0)->kind == ROWS && fact_of(f, op, 1)->kind == ROWS;
+}
+
+static Kind norm_kind(const Finder *f, const Op *op, Kind all)
+{
+    const Type *type = &op_result((Op *)op)->type;
+    return type->rank && is_mixed_axis(f, type->dims[type->rank - 1], all) ? WHOLE
+                                                                           : rows_apart(f, op, all);
+}
+
+static Kind matmul_kind(const Finder *f, const Op *op, Kind all)
+{
+    if (op->kind == OP_grouped_dot)
+        return rows_apart(f, op, all);
+    if (op->kind == OP_grouped_outer)
+        return all == ROWS                                         ? sum_over_rows(op)
+               : all == SAME && !batch_axes(f, &op->args[2]->type) ? SAME
+                                                                   : WHOLE;
+    const Attr *inner = op_attr(op, ATTR_contract_a);
+    for (int i = 0; all == SAME && i < inner->n; i++)
+        if (is_mixed_axis(f, op->args[0]->type.dims[inner->ints[i]], all))
+            return WHOLE;
+    if (all == ROWS && batch_axes(f, &op_result((Op *)op)->type) == 0)
+        return reads_rows_twice(f, op) ? sum_over_rows(op) : WHOLE;
+    return rows_apart(f, op, all);
+}
+
+static Kind index_kind(const Finder *f, const Op *op, Kind all)
+{
+    const Type *type = &op_result((Op *)op)->type, *x = &op->args[0]->type;
+    bool mixes = false;
+    switch (op->kind) {
+    case OP_scatter_add: return all == ROWS && !batch_axes(f, type) ? sum_over_rows(op) : WHOLE;
+    case OP_lookup:
+    case OP_lookup_add: {
+        const int axis = (int)op_int(op, ATTR_axis);
+        mixes = is_mixed_axis(f, x->dims[axis], all) || is_mixed_axis(f, type->dims[axis], all);
+        break;
+    }
+    case OP_top_k: mixes = is_mixed_axis(f, x->dims[x->rank - 1], all); break;
+    case OP_gather: mixes = reads_rows_twice(f, op); break;
+    default: mixes = true;
+    }
+    return mixes ? WHOLE : rows_apart(f, op, all);
+}
+
+static Kind rows_kind(const Finder *f, const Op *op, Kind all)
+{
+    switch (op_family(op)) {
+    case FAMILY_leaf: return leaf_kind(f, op);
+    case FAMILY_reduce: return reduce_kind(f, op, all);
+    case FAMILY_norm: return norm_kind(f, op, all);
+    case FAMILY_matmul: return matmul_kind(f, op, all);
+    case FAMILY_index: return index_kind(f, op, all);
+    case FAMILY_elementwise:
+    case FAMILY_shape:
+    case FAMILY_loss: return rows_apart(f, op, all);
+    default: return WHOLE;
+    }
 }
 
 /* ---- the walk ---- */

@@ -280,6 +280,24 @@ static bool find_minima(HeaderReader *r, StTensor *tensor, const char *name)
     return fits;
 }
 
+/* Sets how many integers lie along the axis, and how many elements behind one of its places. False:
+ * there are more than can be counted. */
+static bool count_scaled(const StTensor *tensor, StScales *s)
+{
+    s->inner = 1;
+    bool fits = !__builtin_mul_overflow(tensor->dims[s->axis], s->bits == 4 ? 2 : 1, &s->n);
+    for (int d = s->axis + 1; fits && d < tensor->rank; d++)
+        fits = !__builtin_mul_overflow(s->inner, tensor->dims[d], &s->inner);
+    return fits;
+}
+
+static bool refuse_scales(HeaderReader *r, const StTensor *tensor)
+{
+    return refuse_tensor(
+        r, tensor->stored,
+        arena_failed(r->arena) ? NULL : "its scales or minima are missing, or do not fit it");
+}
+
 /* Sets the scales if the tensor of this name fits as such. */
 static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int bits)
 {
@@ -287,34 +305,23 @@ static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int
     const bool may_fit = scale && (scale->type == ST_F32 || scale->type == ST_F16) &&
                          scale->rank == tensor->rank && tensor->rank > 0;
     const int axis = may_fit ? summed_axis(tensor, scale) : -1;
-    bool fits = axis >= 0;
-    if (fits) {
-        StScales s = {.data = scale->data,
-                      .is_half = scale->type == ST_F16,
-                      .bits = bits,
-                      .axis = axis,
-                      .n = tensor->dims[axis],
-                      .inner = 1};
-        fits = !__builtin_mul_overflow(s.n, bits == 4 ? 2 : 1, &s.n);
-        for (int d = axis + 1; fits && d < tensor->rank; d++)
-            fits = !__builtin_mul_overflow(s.inner, tensor->dims[d], &s.inner);
-        if (!fits)
-            return refuse_tensor(
-                r, tensor->stored,
-                "its shape has more elements than can be counted, or none and a dimension above 2^20");
-        s.run = bits == 8 && scale->dims[axis] == 1 ? s.n : ST_RUN;
-        fits = scale->dims[axis] == (s.run ? s.n / s.run + (s.n % s.run != 0) : 1);
-        tensor->dims[axis] = s.n;
-        tensor->count *= bits == 4 ? 2 : 1;
-        tensor->scales = s;
-        tensor->scale = scale;
-        scale->is_scale = true;
-        fits = fits && find_minima(r, tensor, name);
-    }
-    return fits || refuse_tensor(r, tensor->stored,
-                                 arena_failed(r->arena)
-                                     ? NULL
-                                     : "its scales or minima are missing, or do not fit it");
+    if (axis < 0)
+        return refuse_scales(r, tensor);
+    StScales s = {
+        .data = scale->data, .is_half = scale->type == ST_F16, .bits = bits, .axis = axis};
+    if (!count_scaled(tensor, &s))
+        return refuse_tensor(
+            r, tensor->stored,
+            "its shape has more elements than can be counted, or none and a dimension above 2^20");
+    s.run = bits == 8 && scale->dims[axis] == 1 ? s.n : ST_RUN;
+    const int64_t runs = s.run ? s.n / s.run + (s.n % s.run != 0) : 1;
+    const bool fits = scale->dims[axis] == runs;
+    tensor->dims[axis] = s.n;
+    tensor->count *= bits == 4 ? 2 : 1;
+    tensor->scales = s;
+    tensor->scale = scale;
+    scale->is_scale = true;
+    return (fits && find_minima(r, tensor, name)) || refuse_scales(r, tensor);
 }
 
 /* The bits of a tensor of integers by its name and type, and its name without the ending; 0: it has

@@ -474,35 +474,45 @@ static void run_columns(Work *w)
     }
 }
 
+/* What is packed, and which panels tiles read: by the product's sizes and strides alone. */
+static void choose_way(Work *w)
+{
+    const TfcFormSizes *f = w->f;
+    const TfcProduct *p = w->p;
+    w->few = p->m <= FEW_PANELS * f->rows;
+    /* Tiles read b where it lies if too few rows meet it to pay for packing it. */
+    const bool near = p->k * p->n * f->element <= NEAR_BYTES;
+    const bool direct = p->m <= f->rows || (w->few && near);
+    const bool across = p->b_column != 1;
+    w->packs_b = !f->strided || !direct || across || p->panels || p->b_terms.rows;
+    w->low = !w->packs_b && p->m <= f->low;
+    /* Panels of pairs, packed beforehand, are widened by tiles or once for a block. */
+    const bool pairs = p->panels && f->kept != f->joined && !f->integers;
+    w->kept = f->integers || (pairs && p->m <= WIDENED_TO);
+    w->widens = pairs && p->m > WIDENED_TO;
+    w->along = !p->a_terms.rows && (p->a_column == 1 || p->k <= 1);
+    w->packs_a =
+        !f->strided || p->a_terms.rows || (p->m > f->low && p->n > DIRECT_A_TILES * f->columns);
+}
+
 void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
 {
     const TfcFormSizes *f = &form->sizes;
     assert(!f->integers || p->k <= (p->panels ? TFC_INT8_K : TFC_INT8_PACKED_K));
-    bool along = !p->a_terms.rows && (p->a_column == 1 || p->k <= 1), across = p->b_column != 1;
-    bool few = p->m <= FEW_PANELS * f->rows, near = p->k * p->n * f->element <= NEAR_BYTES;
-    bool direct = p->m <= f->rows || (few && near);
-    bool packs_b = !f->strided || !direct || across || p->panels || p->b_terms.rows;
-    bool pairs = p->panels && f->kept != f->joined && !f->integers;
+    const int64_t spill = p->c_rows.rows ? SPILL_BYTES : 0;
     Work w = {.form = form,
               .f = f,
               .p = p,
               .block_room = workspace,
               .rows_room = (char *)workspace + f->block,
-              .half = (TFC_GEMM_WORKSPACE - f->block - (p->c_rows.rows ? SPILL_BYTES : 0)) / 2,
-              .spill = p->c_rows.rows ? (char *)workspace + TFC_GEMM_WORKSPACE - SPILL_BYTES : NULL,
-              .packs_b = packs_b,
-              .few = few,
-              .kept = f->integers || (pairs && p->m <= WIDENED_TO),
-              .widens = pairs && p->m > WIDENED_TO,
-              .low = !packs_b && p->m <= f->low,
-              .along = along,
-              .packs_a = !f->strided || p->a_terms.rows ||
-                         (p->m > f->low && p->n > DIRECT_A_TILES * f->columns),
+              .half = (TFC_GEMM_WORKSPACE - f->block - spill) / 2,
+              .spill = spill ? (char *)workspace + TFC_GEMM_WORKSPACE - spill : NULL,
               .c_bytes = p->store == TFC_STORE_ROUNDED ? f->source : f->element};
+    choose_way(&w);
     w.mxcsr = state_flush_denormals(f);
     state_open_registers(f);
     set_pass(&w, 0);
-    w.by_columns = few && reads_in_place(&w, p->m);
+    w.by_columns = w.few && reads_in_place(&w, p->m);
     (w.by_columns ? run_columns : run_passes)(&w);
     state_close_registers(f);
     state_restore_denormals(f, w.mxcsr);
