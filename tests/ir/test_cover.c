@@ -22,7 +22,8 @@ static bool is_formula(int64_t factor, int64_t plus)
     char text[512];
     snprintf(text, sizeof text,
              "module \"m\" dim T\nfunc f {\n"
-             "%%0 = iota : i32[T] %%1 = const {value = %" PRId64 "} : i32[] %%2 = mul %%0, %%1 : i32[T]\n"
+             "%%0 = iota : i32[T] %%1 = const {value = %" PRId64
+             "} : i32[] %%2 = mul %%0, %%1 : i32[T]\n"
              "%%3 = const {value = %" PRId64 "} : i32[] %%4 = add %%2, %%3 : i32[T]\n"
              "output %%4 {name = \"x\"}\n}\n",
              factor, plus);
