@@ -152,16 +152,23 @@ static void find_need(void *data, int32_t buffer, bool written)
         order->step = maker;
 }
 
-/* The step, behind those that make what it reads. */
+/* A step that makes what step s reads and was not put yet; s: there is none. */
+static size_t find_needed(Order *order, size_t s)
+{
+    order->step = (int32_t)s;
+    step_buffers(order->plan, &order->plan->steps.data[s], find_need, order);
+    return (size_t)order->step;
+}
+
+/* Puts the step behind those that make what it reads. */
 static void put_needed(Order *order, size_t s)
 {
     while (order->moved[s] < 0) {
-        order->step = (int32_t)s;
-        step_buffers(order->plan, &order->plan->steps.data[s], find_need, order);
-        if (order->step == (int32_t)s)
+        const size_t needed = find_needed(order, s);
+        if (needed == s)
             put_step(order, s);
         else
-            put_needed(order, (size_t)order->step);
+            put_needed(order, needed);
     }
 }
 

@@ -231,10 +231,50 @@ static bool check_words(Job *job, const Op *input, const ColumnSpec *spec)
     return false;
 }
 
+static HideRule hide_rule_of(const Op *input)
+{
+    if (!op_attr(input, ATTR_hide))
+        return (HideRule){0};
+    return (HideRule){.rate = op_float(input, ATTR_hide),
+                      .keep = op_float(input, ATTR_keep),
+                      .random = op_float(input, ATTR_random),
+                      .whole_words =
+                          op_attr(input, ATTR_whole_words) && op_int(input, ATTR_whole_words)};
+}
+
+/* Of a column of sets of labels. */
+static void set_label_set(const Op *input, ColumnSpec *spec)
+{
+    spec->many = *op_string(input, ATTR_many);
+    spec->below = spec->width;
+    if (op_attr(input, ATTR_counts))
+        spec->counts = op_string(input, ATTR_counts);
+}
+
+/* Of a column of tokens, labels or other integers: which the model takes, and what they are. */
+static void set_integers(const Module *module, const ModelPorts *ports, const Op *input,
+                         bool has_own, ColumnSpec *spec)
+{
+    const Function *model = module_function(module, "model");
+    const bool is_labels = spec->kind == COLUMN_LABELS;
+    const int64_t table = token_table(model, input), classes = token_labels(model, input);
+    spec->below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
+    spec->is_source = spec->kind == COLUMN_TEXT && !has_own && ports->source &&
+                      token_table_is_shared(model, input, ports_input(module, ports->source));
+    spec->hide = hide_rule_of(input);
+    if (spec->kind == COLUMN_INTEGERS)
+        spec->ids = ports_ids(module, input);
+    spec->is_ctc = token_is_ctc_label(model, input);
+    spec->first = is_labels && spec->is_ctc;
+    spec->by_words = is_labels && spec->side >= 0 && !spec->beside_target && !spec->is_ctc &&
+                     !table && classes < INT64_MAX;
+}
+
+/* What the input's column is. *words: the list of its labels, *own: its own vocabulary, as the
+ * model names them; not set: it has none. */
 static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const Op *input,
                           const Feed *feed, const char **words, const char **own)
 {
-    const Function *model = module_function(module, "model");
     const char *vocab = op_attr(input, ATTR_vocab) ? op_string(input, ATTR_vocab) : NULL;
     ColumnSpec spec = {.input = op_string(input, ATTR_name),
                        .field = ports_field(input),
@@ -248,30 +288,12 @@ static ColumnSpec spec_of(const Module *module, const ModelPorts *ports, const O
     if (spec.kind == COLUMN_FLOATS)
         return spec;
     if (op_attr(input, ATTR_many)) {
-        spec.many = *op_string(input, ATTR_many);
-        spec.below = spec.width;
-        if (op_attr(input, ATTR_counts))
-            spec.counts = op_string(input, ATTR_counts);
+        set_label_set(input, &spec);
         *words = vocab;
         return spec;
     }
-    int64_t table = token_table(model, input), classes = token_labels(model, input);
-    spec.below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
     *own = own_spec_of(vocab);
-    spec.is_source = spec.kind == COLUMN_TEXT && !*own && ports->source &&
-                     token_table_is_shared(model, input, ports_input(module, ports->source));
-    if (op_attr(input, ATTR_hide))
-        spec.hide = (HideRule){.rate = op_float(input, ATTR_hide),
-                               .keep = op_float(input, ATTR_keep),
-                               .random = op_float(input, ATTR_random),
-                               .whole_words = op_attr(input, ATTR_whole_words) &&
-                                              op_int(input, ATTR_whole_words)};
-    if (spec.kind == COLUMN_INTEGERS)
-        spec.ids = ports_ids(module, input);
-    spec.is_ctc = token_is_ctc_label(model, input);
-    spec.first = spec.kind == COLUMN_LABELS && spec.is_ctc;
-    spec.by_words = spec.kind == COLUMN_LABELS && spec.side >= 0 && !spec.beside_target &&
-                    !spec.is_ctc && !table && classes < INT64_MAX;
+    set_integers(module, ports, input, *own != NULL, &spec);
     if (spec.kind == COLUMN_LABELS)
         *words = strcmp(vocab, "auto") ? vocab : "words";
     return spec;

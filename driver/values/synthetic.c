@@ -117,37 +117,48 @@ static int64_t length_drawn(const void *of, int32_t symbol)
     return bound_length(binding_dim(at->binding, at->module->symbols.data[symbol].name), at->row);
 }
 
+/* The dimension's size, or its length in row b: by its formula, or drawn. */
+static int64_t length_in_row(Binding *binding, const Module *module, int symbol, int64_t b,
+                             const SyntheticOptions *o)
+{
+    const Symbol *s = &module->symbols.data[symbol];
+    if (s->formula.n)
+        return dim_formula_length(&s->formula, length_drawn, &(DrawnRow){binding, module, b});
+    const int64_t longest = is_source_dim(module, symbol) ? o->source_length : o->target_length;
+    return drawn_length(module, symbol, longest, b, o);
+}
+
+static void bind_lengths(Binding *binding, const Module *module, int symbol,
+                         const SyntheticOptions *o, BoundDim *dim)
+{
+    dim->n = o->batch;
+    dim->length = ARENA_ARRAY(binding->job->arena, int32_t, o->batch);
+    dim->offset = ARENA_ARRAY(binding->job->arena, int32_t, o->batch);
+    for (int64_t b = 0; b < o->batch; b++) {
+        const int64_t length = length_in_row(binding, module, symbol, b, o);
+        dim->extent = length > dim->extent ? length : dim->extent;
+        dim->length[b] = (int32_t)length;
+        dim->offset[b] = b ? dim->offset[b - 1] + dim->length[b - 1] : 0;
+    }
+}
+
 /* A dimension's size, or its length in each row, which follows from the dimension alone, so that
  * all its tensors agree. */
 static const BoundDim *bind_symbol(Binding *binding, const Module *module, const char *from,
                                    int symbol, const SyntheticOptions *o)
 {
-    Arena *arena = binding->job->arena;
     const Symbol *s = &module->symbols.data[symbol];
     const BoundDim *known = binding_dim(binding, s->name);
-    bool is_ragged = s->batch != NO_SYMBOL;
-    BoundDim dim = {.name = s->name, .from = from, .extent = is_ragged ? 0 : o->batch};
     if (known)
         return known;
     for (int i = 0; i < s->formula.n; i++)
         bind_symbol(binding, module, from, s->formula.terms[i].symbol, o);
-    if (is_ragged) {
-        dim.n = o->batch;
-        dim.length = ARENA_ARRAY(arena, int32_t, o->batch);
-        dim.offset = ARENA_ARRAY(arena, int32_t, o->batch);
-    }
-    for (int64_t b = 0; b < (is_ragged ? o->batch : s->formula.n > 0); b++) {
-        const int64_t longest = is_source_dim(module, symbol) ? o->source_length : o->target_length;
-        const int64_t length = s->formula.n ? dim_formula_length(&s->formula, length_drawn,
-                                                                 &(DrawnRow){binding, module, b})
-                                            : drawn_length(module, symbol, longest, b, o);
-        dim.extent = length > dim.extent || !is_ragged ? length : dim.extent;
-        if (is_ragged) {
-            dim.length[b] = (int32_t)length;
-            dim.offset[b] = b ? dim.offset[b - 1] + dim.length[b - 1] : 0;
-        }
-    }
-    vec_push(arena, binding->dims, dim);
+    BoundDim dim = {.name = s->name, .from = from};
+    if (s->batch != NO_SYMBOL)
+        bind_lengths(binding, module, symbol, o, &dim);
+    else
+        dim.extent = s->formula.n ? length_in_row(binding, module, symbol, 0, o) : o->batch;
+    vec_push(binding->job->arena, binding->dims, dim);
     return binding_dim(binding, s->name);
 }
 

@@ -358,35 +358,37 @@ void corpus_clear(Corpus *corpus)
     each_rows(corpus, empty_rows);
 }
 
+/* Whether the row just added has no text, nothing to predict, or a column without values. */
+static bool row_is_empty(const Corpus *corpus)
+{
+    int64_t from;
+    return (corpus_has(corpus, SIDE_SOURCE) && rows_length(&corpus->source, corpus->n) == 0) ||
+           (corpus_has(corpus, SIDE_TARGET) &&
+            (rows_length(&corpus->target, corpus->n) == corpus_has_first(corpus) ||
+             !corpus_predicted(corpus, corpus->n, &from))) ||
+           empty_column(corpus, corpus->n) >= 0;
+}
+
 /* Decides about the row just added. */
 static CorpusRow judge_row(const Corpus *corpus)
 {
-    CorpusKind kind = corpus->options.kind;
+    const CorpusKind kind = corpus->options.kind;
     int64_t source = whole_text(corpus, corpus->n, SIDE_SOURCE);
     int64_t target = whole_text(corpus, corpus->n, SIDE_TARGET), limit = corpus->options.max_length;
-    int64_t columns = longest_column(corpus, corpus->n);
+    const int64_t lengths[] = {source, target, longest_column(corpus, corpus->n),
+                               corpus_joined(corpus, corpus->n)};
     CorpusRow row = {.source = source,
                      .target = target,
-                     .tokens = source > target ? source : target,
                      .wrong_column = -1,
                      .uneven_column = uneven_column(corpus, corpus->n)};
-    if (columns > row.tokens)
-        row.tokens = columns;
-    const int64_t joined = corpus_joined(corpus, corpus->n);
-    if (joined > row.tokens)
-        row.tokens = joined;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        row.tokens = lengths[i] > row.tokens ? lengths[i] : row.tokens;
     if (row.uneven_column >= 0) {
         row.uneven_length = corpus_positions(corpus, row.uneven_column, corpus->n);
         row.side_length =
             corpus_whole_side(corpus, corpus->n, corpus->options.columns[row.uneven_column].side);
     }
-    int64_t from;
-    row.is_empty =
-        (corpus_has(corpus, SIDE_SOURCE) && rows_length(&corpus->source, corpus->n) == 0) ||
-        (corpus_has(corpus, SIDE_TARGET) &&
-         (rows_length(&corpus->target, corpus->n) == corpus_has_first(corpus) ||
-          !corpus_predicted(corpus, corpus->n, &from))) ||
-        empty_column(corpus, corpus->n) >= 0;
+    row.is_empty = row_is_empty(corpus);
     row.is_long = (limit > 0 && row.tokens > limit) || corpus_is_over_joined(corpus, corpus->n);
     row.is_kept = corpus->options.pass_empty && has_empty_cell(corpus, corpus->n) ? false
                   : corpus->options.keep_all ? !row.is_long || !corpus->options.refuse_long
