@@ -123,7 +123,7 @@ refuses 1 'compressed by gzip' "$tfc" data z.gz
 printf '\377\376a\000' >utf16
 refuses 1 'UTF-16' "$tfc" data utf16
 refuses 1 'names the sources' "$tfc" data p.tmx
-refuses 1 'made from the texts' "$tfc" data c.txt --vocab auto:100
+refuses 1 'makes a vocabulary, and a finished one is needed' "$tfc" data c.txt --vocab auto:100
 refuses 2 'is needed' "$tfc" data
 refuses 2 'in place of' "$tfc" data c.txt --text c.txt
 refuses 2 'target is missing: --source needs it' "$tfc" data --source c.txt
