@@ -1,6 +1,8 @@
 /* Column `value` of ops.def. */
 #include "ir/fold.h"
 
+#include "base/portable_math.h"
+
 #include <math.h>
 
 static double value_of(OpKind kind, double a, double b, double c)

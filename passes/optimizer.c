@@ -5,6 +5,8 @@
  * the 1e-6 that PyTorch's clip_grad_norm_ adds to the norm. */
 #include "passes/optimizer.h"
 
+#include "base/portable_math.h"
+
 #include "passes/clone.h"
 
 #include <float.h>
@@ -120,7 +122,7 @@ static Value *global_norm(Update *u, int n, Value *const *params, Value *const *
 /* 1 - beta^t */
 static Value *bias_correction(Update *u, Value *step, double beta)
 {
-    Value *power = build_unary(&u->b, OP_exp, scale(u, step, log(beta)));
+    Value *power = build_unary(&u->b, OP_exp, scale(u, step, portable_log(beta)));
     return sub(u, constant(u, step, 1), power);
 }
 

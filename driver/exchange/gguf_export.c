@@ -2,6 +2,7 @@
 #include "driver/exchange/gguf_export.h"
 
 #include "base/file.h"
+#include "base/portable_math.h"
 #include "driver/exchange/gguf_keys.h"
 #include "driver/exchange/gguf_probe.h"
 #include "driver/exchange/gguf_sentences.h"
@@ -75,7 +76,8 @@ static void add_factors(GgufExport *x, int64_t width)
 static double yarn_scale(GgufExport *x, double factor)
 {
     const double said = number_of(x, "attention_factor", 0), one = number_of(x, "mscale", 0),
-                 all = number_of(x, "mscale_all_dim", 0), more = factor > 1 ? log(factor) / 10 : 0;
+                 all = number_of(x, "mscale_all_dim", 0),
+                 more = factor > 1 ? portable_log(factor) / 10 : 0;
     return said > 0 ? said : one > 0 && all > 0 ? (1 + one * more) / (1 + all * more) : 1 + more;
 }
 

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "driver/exchange/gguf_keys.h"
 
+#include "base/portable_math.h"
+
 #include "driver/exchange/tokenizer_json.h"
 
 #include <math.h>
@@ -118,13 +120,13 @@ int64_t gguf_query_scalar(const char *architecture, int64_t layers, int64_t d_mo
 
 double gguf_factor(const GgufFactors *how, int64_t i)
 {
-    const double turn = pow(how->base, -(double)i / (double)how->n);
+    const double turn = portable_pow(how->base, -(double)i / (double)how->n);
     const double times = how->context * turn / (2 * M_PI);
     const double kept = fmin(fmax((times - how->low) / (how->high - how->low), 0), 1);
     return 1 / (kept + (1 - kept) / how->factor);
 }
 
-double gguf_yarn_scale(double factor) { return 0.1 * log(factor) + 1; }
+double gguf_yarn_scale(double factor) { return 0.1 * portable_log(factor) + 1; }
 
 const char *const gguf_head_widths[] = {"rope.dimension_count", "attention.value_length", NULL};
 

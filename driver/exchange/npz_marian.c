@@ -1,6 +1,8 @@
 /* Marian's names (marian-nmt.github.io, and its src/models/transformer.h). */
 #include "driver/exchange/npz_marian.h"
 
+#include "base/portable_math.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -83,7 +85,7 @@ const JsonValue *marian_wrong_counts(const JsonValue *said, int64_t n_tokens)
     return NULL;
 }
 
-double marian_position_base(double width) { return pow(10000, width / (width - 2)); }
+double marian_position_base(double width) { return portable_pow(10000, width / (width - 2)); }
 
 /* ---- arrays ---- */
 

@@ -5,6 +5,7 @@
 #include "driver/exchange/revise_parts.h"
 
 #include "base/file.h"
+#include "base/portable_math.h"
 #include "ir/text.h"
 
 #include <math.h>
@@ -177,7 +178,7 @@ static double before_value(const ImportRow *row, double number)
     const double by = *at ? strtod(at + 1, NULL) : 0;
     const double x = *at == '+'   ? number - by
                      : *at == '/' ? number * by
-                     : *at == '^' ? pow(number, 1 / by)
+                     : *at == '^' ? portable_pow(number, 1 / by)
                                   : number;
     const double whole = nearbyint(x);
     return fabs(x - whole) <= 1e-9 * fabs(x) ? whole : x;

@@ -1,6 +1,8 @@
 /* Losses, answers and their comparison; see evaluation.h. */
 #include "driver/run/evaluation.h"
 
+#include "base/portable_math.h"
+
 #include <math.h>
 
 Corpus *evaluation_corpus(Job *job, const RunFolder *run, const Lines *source, const Lines *target)
@@ -115,7 +117,7 @@ bool evaluator_end(Evaluator *e, bool ok, Evaluation *out)
     *out = e->of;
     out->loss = score_token_loss(scores);
     out->model_loss = scores->loss;
-    out->perplexity = exp(out->loss);
+    out->perplexity = portable_exp(out->loss);
     out->tokens = scores->tokens;
     out->sentences = scores->sentences;
     if (out->decoded)

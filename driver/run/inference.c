@@ -1,6 +1,8 @@
 /* Scoring and decoding with a compiled model. */
 #include "driver/run/inference.h"
 
+#include "base/portable_math.h"
+
 #include "driver/ports/columns.h"
 #include "driver/ports/token_ids.h"
 
@@ -278,7 +280,8 @@ int64_t inference_max_length(const Inference *inference)
 static double log_sum(double a, double b)
 {
     double greatest = a > b ? a : b;
-    return isfinite(greatest) ? greatest + log1p(exp((a > b ? b : a) - greatest)) : a + b;
+    return isfinite(greatest) ? greatest + portable_log1p(portable_exp((a > b ? b : a) - greatest))
+                              : a + b;
 }
 
 /* Adds a member's probabilities to those of `sums`. */
@@ -307,7 +310,7 @@ bool inference_score(Inference *inference, const Corpus *corpus, int64_t batch_t
         ok = add_member(inference->members[i], corpus, batch_tokens, means);
     out->log_probability = 0;
     for (int64_t i = 0; ok && i < n; i++)
-        out->log_probability += means[i] -= log(inference->n_members + 1);
+        out->log_probability += means[i] -= portable_log(inference->n_members + 1);
     if (!tokens)
         free(means);
     return ok;

@@ -1,6 +1,8 @@
 /* Measuring predictions: what each counts as, and the figures of the counts. */
 #include "driver/run/prediction_measures.h"
 
+#include "base/portable_math.h"
+
 #include "runtime/data/hiding.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/decode/pick.h"
@@ -162,8 +164,8 @@ static void count_class(Measuring *m, int64_t row, int32_t label, const float *v
     const int32_t predicted = (int32_t)pick_greatest(values, n);
     classes_add(&m->class_counts, label, predicted);
     if (m->judged)
-        judge(m, &m->judged->classes, m->before + row, &predicted, 1, -log((double)values[label]),
-              (double)values[predicted]);
+        judge(m, &m->judged->classes, m->before + row, &predicted, 1,
+              -portable_log((double)values[label]), (double)values[predicted]);
 }
 
 static void count_tags(Measuring *m, int64_t row, const int32_t *labels, const float *values,
@@ -173,7 +175,7 @@ static void count_tags(Measuring *m, int64_t row, const int32_t *labels, const f
     double loss = 0;
     for (int64_t i = 0; i < n; i++) {
         ids[i] = (int32_t)pick_greatest(values + i * width, width);
-        loss -= log((double)values[i * width + labels[i]]);
+        loss -= portable_log((double)values[i * width + labels[i]]);
     }
     tags_add(&m->tag_counts, labels, ids, n);
     for (int64_t i = 0; m->judged && i < n; i++)

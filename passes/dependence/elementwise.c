@@ -3,6 +3,8 @@
  * and what is one number is computed (ir/fold.h). */
 #include "passes/dependence/known.h"
 
+#include "base/portable_math.h"
+
 #include "ir/fold.h"
 
 #include <float.h>
@@ -229,13 +231,13 @@ static Known quotient(Known a, Known b, DType dtype, BandRange range)
 static Known power(Known a, Known b)
 {
     if (known_is_exact(&a) && known_is_exact(&b))
-        return known_exactly(pow(a.low, b.low));
+        return known_exactly(portable_pow(a.low, b.low));
     if (known_is(&a, 0) && b.low > 0 && !has_positions(&b))
         return a;
     bool infinite = a.minus || a.plus || b.minus || b.plus || known_is(&a, 0);
     bool positions = has_positions(&a) || has_positions(&b), large = a.down || a.up || b.up;
     bool even = known_is_exact(&b) && fmod(b.low, 2) == 0;
-    large |= positions && !(known_is_exact(&b) && pow(size_of(&a), b.low) < LARGE);
+    large |= positions && !(known_is_exact(&b) && portable_pow(size_of(&a), b.low) < LARGE);
     return marked(known_infinite(infinite, infinite), large && !even, large);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/portable_math.h"
 
 #include <assert.h>
 #include <math.h>
@@ -133,7 +134,7 @@ double bleu_brevity_penalty(const Bleu *bleu)
     if (bleu->output_length >= bleu->reference_length)
         return 1;
     return bleu->output_length
-               ? exp(1 - (double)bleu->reference_length / (double)bleu->output_length)
+               ? portable_exp(1 - (double)bleu->reference_length / (double)bleu->output_length)
                : 0;
 }
 
@@ -150,9 +151,9 @@ double bleu_score(const Bleu *bleu)
         if (bleu->correct[i] == 0)
             smooth *= 2;
         double correct = bleu->correct[i] ? (double)bleu->correct[i] : 1 / smooth;
-        logs += log(100 * correct / (double)bleu->total[i]);
+        logs += portable_log(100 * correct / (double)bleu->total[i]);
     }
-    return any ? bleu_brevity_penalty(bleu) * exp(logs / BLEU_ORDER) : 0;
+    return any ? bleu_brevity_penalty(bleu) * portable_exp(logs / BLEU_ORDER) : 0;
 }
 
 bool bleu_parse_tokenize(const char *name, BleuTokenize *tokenize)

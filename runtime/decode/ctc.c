@@ -20,6 +20,8 @@
  * In the end "words" and "words separator" are one result: the sum of both. */
 #include "runtime/decode/ctc.h"
 
+#include "base/portable_math.h"
+
 #include "runtime/decode/pick.h"
 
 #include <math.h>
@@ -103,7 +105,8 @@ typedef struct CtcSearch {
 static double add_logs(double a, double b)
 {
     const double greatest = a > b ? a : b, least = a > b ? b : a;
-    return least == -INFINITY ? greatest : greatest + log1p(exp(least - greatest));
+    return least == -INFINITY ? greatest
+                              : greatest + portable_log1p(portable_exp(least - greatest));
 }
 
 static bool is_better(const CtcSearch *s, const CtcPrefix *a, const CtcPrefix *b)
@@ -412,7 +415,7 @@ CtcStatus ctc_search(const float *probabilities, int64_t n, int64_t symbols, con
     if (!logs)
         return CTC_NO_MEMORY;
     for (int64_t i = 0; i < n; i++)
-        logs[i] = logf(probabilities[i]);
+        logs[i] = (float)portable_log(probabilities[i]);
     const CtcFrames frames = {logs, (int32_t)(n / symbols), (int32_t)symbols, CTC_LOSS_BLANK};
     return beam->lexicon     ? search_words(&frames, beam, arena, results)
            : beam->width > 1 ? ctc_beam(&frames, beam, arena, results)

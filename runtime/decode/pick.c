@@ -2,6 +2,7 @@
 #include "runtime/decode/pick.h"
 
 #include "base/philox.h"
+#include "base/portable_math.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,7 +104,7 @@ double pick_logsumexp(const float *logits, int32_t n)
     double sum = 0;
     for (int32_t begin = 0; begin < n; begin += SUM_BLOCK)
         sum += block_sum(logits + begin, n - begin < SUM_BLOCK ? n - begin : SUM_BLOCK, greatest);
-    return greatest + log(sum);
+    return greatest + portable_log(sum);
 }
 
 /* Less is no probability. */
@@ -244,12 +245,13 @@ Candidate pick_sample(const float *logits, int32_t vocab, const DecodeSettings *
         return n ? scratch[0] : (Candidate){-1, -INFINITY};
     double greatest = scratch[0].log_probability, total = 0;
     for (int32_t i = 0; i < n; i++)
-        total += exp((scratch[i].log_probability - greatest) / settings->temperature);
+        total += portable_exp((scratch[i].log_probability - greatest) / settings->temperature);
     if (settings->top_p < 1) {
         double mass = 0;
         int32_t kept = 0;
         while (kept < n && mass < settings->top_p * total)
-            mass += exp((scratch[kept++].log_probability - greatest) / settings->temperature);
+            mass +=
+                portable_exp((scratch[kept++].log_probability - greatest) / settings->temperature);
         n = kept ? kept : 1;
         total = kept ? mass : 1;
     }
@@ -258,7 +260,7 @@ Candidate pick_sample(const float *logits, int32_t vocab, const DecodeSettings *
     philox4x32(counter, key, random);
     double left = ((double)random[0] + 0.5) / 4294967296.0 * total;
     for (int32_t i = 0; i < n; i++) {
-        left -= exp((scratch[i].log_probability - greatest) / settings->temperature);
+        left -= portable_exp((scratch[i].log_probability - greatest) / settings->temperature);
         if (left <= 0)
             return scratch[i];
     }

@@ -1,12 +1,17 @@
 /* Beam search and sampling for one sentence. */
 #include "runtime/decode/search.h"
 
+#include "base/portable_math.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-double decode_length_penalty(double alpha, int32_t n) { return pow((5.0 + n) / 6.0, alpha); }
+double decode_length_penalty(double alpha, int32_t n)
+{
+    return portable_pow((5.0 + n) / 6.0, alpha);
+}
 
 void search_start(Search *search, const DecodeSettings *settings, Arena *arena)
 {

@@ -4,6 +4,7 @@
 #include "base/bf16.h"
 #include "base/map.h"
 #include "base/philox.h"
+#include "base/portable_math.h"
 #include "base/team.h"
 
 #include <math.h>
@@ -45,7 +46,7 @@ static double normal_at(const Stream *stream, int64_t i)
 {
     double u[2]; /* Box & Muller 1958 */
     uniform_pair(stream, i, u);
-    return sqrt(-2 * log(1 - u[0])) * cos(TWO_PI * u[1]);
+    return sqrt(-2 * portable_log(1 - u[0])) * portable_cos(TWO_PI * u[1]);
 }
 
 static void set_element(StoreTensor *tensor, int64_t i, double value)

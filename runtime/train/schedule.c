@@ -1,12 +1,16 @@
 /* Learning rate schedules. */
 #include "runtime/train/schedule.h"
 
+#include "base/portable_math.h"
+
 #include <math.h>
+
+static const double PI = 3.14159265358979323846;
 
 static double noam(const RateSettings *s, double n)
 {
     double warmup = s->warmup > 0 ? (double)s->warmup : 1;
-    return s->factor / sqrt(s->d_model) * fmin(1 / sqrt(n), n * pow(warmup, -1.5));
+    return s->factor / sqrt(s->d_model) * fmin(1 / sqrt(n), n * portable_pow(warmup, -1.5));
 }
 
 /* How far from the end of the warm-up (0) to the last step (1). */
@@ -40,7 +44,7 @@ double schedule_rate(const RateSettings *s, int64_t step)
     case RATE_INVERSE_SQRT: return s->peak * sqrt((s->warmup > 0 ? warmup : 1) / n);
     case RATE_LINEAR: return s->peak + (s->final - s->peak) * progress(s, n);
     case RATE_COSINE:
-        return s->final + (s->peak - s->final) * 0.5 * (1 + cos(acos(-1.0) * progress(s, n)));
+        return s->final + (s->peak - s->final) * 0.5 * (1 + portable_cos(PI * progress(s, n)));
     default: return s->peak;
     }
 }

@@ -1,5 +1,6 @@
 /* Functions of one element in f32 against the C library in double: at most 2 ulp
  * on every vector width. A row: the op, where its arguments come from, how exact. */
+#include "base/portable_math.h"
 #include "tests/codegen/kernels.h"
 
 #include <setjmp.h>
@@ -167,13 +168,72 @@ static void special_values(void **state)
         }
 }
 
+/* In f64 the bits of the host's functions, in f32 those of sin, cos and pow, on every processor:
+ * they have no fused multiply-add. */
+typedef struct SameRow {
+    OpKind op;
+    double (*function)(double);
+    bool narrow; /* in f32, too */
+} SameRow;
+
+static double third_power(double x) { return portable_pow(x, (float)0.3); }
+
+static const SameRow same_rows[] = {
+    {OP_exp, portable_exp, false},     {OP_log, portable_log, false},
+    {OP_expm1, portable_expm1, false}, {OP_log1p, portable_log1p, false},
+    {OP_tanh, portable_tanh, false},   {OP_erf, portable_erf, false},
+    {OP_sin, portable_sin, true},      {OP_cos, portable_cos, true},
+    {OP_pow, third_power, true},
+};
+
+static void check_same(const SameRow *row, DType type, const TargetOptions *options)
+{
+    enum { N = 4096 };
+    Case c;
+    case_open(&c, type);
+    Value *x = case_input(&c, type, 1, (Dim[]){dim_const(N)});
+    BatchShape shape = case_batch(&c);
+    double *values = elements_of(&shape, x)->data;
+    for (int i = 0; i < N; i++) {
+        double u = i % 2 ? exp2(-149 + 277.0 * i / N) : 16.0 * i / N;
+        values[i] = (float)(i % 3 && row->op != OP_log && row->op != OP_pow ? -u : u);
+    }
+    Value *y = row->op == OP_pow
+                   ? build_binary(&c.b, OP_pow, x, build_const(&c.b, type, (float)0.3))
+                   : build_unary(&c.b, row->op, x);
+    void *result;
+    case_run(&c, case_region(&c, OP_row, 1, &y), options, 1, &result);
+    for (int i = 0; i < N; i++) {
+        double want = row->function(values[i]);
+        double got = type == DT_F64 ? ((double *)result)[i] : ((float *)result)[i];
+        if (type == DT_F32)
+            want = (float)want;
+        if (got != want && !(isnan(got) && isnan(want)))
+            fail_msg("%s(%.17g) on %s is %.17g instead of %.17g", op_info[row->op].name, values[i],
+                     options->cpu, got, want);
+    }
+    case_close(&c);
+}
+
+static void same_bits(void **state)
+{
+    (void)state;
+    static const char *const cpus[] = {"x86-64", "x86-64-v3", "x86-64-v4"};
+    for (int cpu = 0; cpu < 3; cpu++) {
+        TargetOptions options = {.cpu = cpus[cpu], .opt_level = 2};
+        for (size_t i = 0; runs_here(&options) && i < sizeof same_rows / sizeof *same_rows; i++) {
+            check_same(&same_rows[i], DT_F64, &options);
+            if (same_rows[i].narrow)
+                check_same(&same_rows[i], DT_F32, &options);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(avx512),
-        cmocka_unit_test(avx2),
-        cmocka_unit_test(sse2),
-        cmocka_unit_test(special_values),
+        cmocka_unit_test(avx512),         cmocka_unit_test(avx2),      cmocka_unit_test(sse2),
+        cmocka_unit_test(special_values), cmocka_unit_test(same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "driver/corpus/survey/shift.h"
 
 #include "base/map.h"
+#include "base/portable_math.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -25,7 +26,7 @@ static void read_line(const Digest *digest, ShiftLine *line)
 {
     static const char ends[] = " \t.,;:!?()\"";
     const Line clean = digest_clean(digest);
-    *line = (ShiftLine){.length = log(1 + (double)digest->characters)};
+    *line = (ShiftLine){.length = portable_log(1 + (double)digest->characters)};
     for (size_t at = 0, n; at < clean.length && line->n_words < SHIFT_WORDS; at += n ? n : 1) {
         for (n = 0;
              at + n < clean.length && clean.text[at + n] && !strchr(ends, clean.text[at + n]);)

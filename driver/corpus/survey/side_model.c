@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/portable_math.h"
 #include "runtime/text/hf/unicode.h"
 
 #include <math.h>
@@ -112,7 +113,8 @@ SideScore side_model_score(SideModel *model, const Digest sides[2])
     double own[2], log_total[2];
     for (int k = 0; k < 2; k++) {
         cut_word_parts(&model->parts[k], &sides[k]);
-        log_total[k] = log(model->total[k] - (double)model->parts[k].n + prior * model->used);
+        log_total[k] =
+            portable_log(model->total[k] - (double)model->parts[k].n + prior * model->used);
     }
     size_t at[2] = {0};
     while (at[0] < model->parts[0].n || at[1] < model->parts[1].n) {
@@ -127,8 +129,8 @@ SideScore side_model_score(SideModel *model, const Digest sides[2])
         }
         if (others[0] + others[1] <= 0)
             continue;
-        double source =
-            log(others[0] + prior) - log_total[0] - log(others[1] + prior) + log_total[1];
+        double source = portable_log(others[0] + prior) - log_total[0] -
+                        portable_log(others[1] + prior) + log_total[1];
         for (int k = 0; k < 2; k++) {
             score.mean[k] += own[k] * (k ? -source : source);
             score.parts[k] += (int64_t)own[k];

@@ -2,6 +2,7 @@
 #include "driver/corpus/survey/spread.h"
 
 #include "base/arena.h"
+#include "base/portable_math.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ void length_spread_free(LengthSpread *spread) { free(spread->counts); }
 
 static double log_ratio(int64_t source, int64_t target)
 {
-    return log((double)target / (double)source);
+    return portable_log((double)target / (double)source);
 }
 
 /* Two classes for each doubling of the sum of both lengths. */
@@ -122,7 +123,8 @@ void ratio_spread_settle(RatioSpread *spread)
         double mad = median_distance(counts, spread->n[size], class_) / 100.0;
         spread->median[size] = (class_ - RATIO_CLASSES / 2) / 100.0;
         spread->allowed[size] =
-            few ? INFINITY : fmax(RATIO_DEVIATIONS * deviation_of_mad * mad, log(RATIO_FACTOR));
+            few ? INFINITY
+                : fmax(RATIO_DEVIATIONS * deviation_of_mad * mad, portable_log(RATIO_FACTOR));
     }
 }
 
@@ -134,5 +136,5 @@ bool ratio_spread_is_off(const RatioSpread *spread, int64_t source, int64_t targ
 
 double ratio_spread_typical(const RatioSpread *spread)
 {
-    return spread->n[RATIO_SIZES] ? exp(spread->median[RATIO_SIZES]) : 0;
+    return spread->n[RATIO_SIZES] ? portable_exp(spread->median[RATIO_SIZES]) : 0;
 }
