@@ -3,6 +3,7 @@
 #include "base/library.h"
 
 #include "base/file.h"
+#include "base/float_state.h"
 #include "base/unanswered.h"
 
 #include <dlfcn.h>
@@ -60,6 +61,7 @@ static bool load(Library *library, Diagnostics *diags)
     void *handle = dlopen(library->path, RTLD_LAZY | RTLD_LOCAL);
     if (!handle)
         handle = dlopen(library->name, RTLD_LAZY | RTLD_LOCAL);
+    float_state_set();
     if (handle)
         return fill_library(library, handle, diags);
     const char *why = dlerror();

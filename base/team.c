@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "base/team.h"
 
+#include "base/float_state.h"
 #include "base/limits.h"
 
 #include <pthread.h>
@@ -137,6 +138,7 @@ static void *help(void *argument)
     Helper *helper = argument;
     Crew *crew = helper->crew;
     int idle = 0;
+    float_state_set();
     while (!atomic_load(&crew->ended)) {
         if (run_one(crew, helper))
             idle = 0;

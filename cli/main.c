@@ -1,5 +1,6 @@
 /* The program tfc: finds the subcommand and runs it. */
 #define _GNU_SOURCE
+#include "base/float_state.h"
 #include "base/printing.h"
 #include "base/team.h"
 #include "base/unanswered.h"
@@ -155,6 +156,7 @@ static int run_command_line(void *context)
 int main(int argc, char **argv)
 {
     hold_closed_streams();
+    float_state_set(); /* a preloaded library may have changed it */
     cli_end_early();
     memory_need(printing_guard());
     unanswered_keep();

@@ -1,7 +1,10 @@
 /* Who may use models and sessions: handles are looked up, calls that exclude each other
- * are told apart, and what is closed during a call is freed after it. */
+ * are told apart, and what is closed during a call is freed after it. Between enter and leave the
+ * thread's arithmetic is IEEE 754's (base/float_state.h). */
 #include "runtime/model/handles.h"
 #include "runtime/model/state.h"
+
+#include "base/float_state.h"
 
 #include <stddef.h>
 
@@ -56,11 +59,14 @@ TfcLoaded *model_enter(const TfcModelHandle *handle, ModelUse use, int *status)
     TfcLoaded *loaded = handle_find(HANDLE_MODEL, handle);
     *status = loaded ? begin_use(loaded, use) : access_explain_closed(handle, "model");
     handles_unlock();
+    if (!*status)
+        float_state_enter();
     return *status ? NULL : loaded;
 }
 
 void model_leave(TfcLoaded *loaded, ModelUse use)
 {
+    float_state_leave();
     handles_lock();
     bool last = end_use(loaded, use);
     handles_unlock();
@@ -115,6 +121,8 @@ TfcSession *session_enter(const TfcSessionHandle *handle, ModelUse use, int *sta
     TfcSession *session = handle_find(HANDLE_SESSION, handle);
     *status = session ? begin_session(session, use) : access_explain_closed(handle, "session");
     handles_unlock();
+    if (!*status)
+        float_state_enter();
     return *status ? NULL : session;
 }
 
@@ -135,6 +143,7 @@ void access_end_session(TfcSession *session)
 
 int session_leave(TfcSession *session, ModelUse use, int status)
 {
+    float_state_leave();
     handles_lock();
     end_use(session->loaded, use); /* not the last user: the session is one */
     session->busy = false;

@@ -2,6 +2,7 @@
 #include "runtime/model/state.h"
 
 #include "base/cpu.h"
+#include "base/float_state.h"
 #include "base/limits.h"
 #include "base/team.h"
 #include "runtime/exec/per_thread.h"
@@ -230,6 +231,7 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
  * is freed. Gives the status. */
 static int finish_opening(TfcLoaded *loaded, int status, TfcModelHandle **out)
 {
+    float_state_leave();
     if (!status && !(*out = model_handle(loaded)))
         status = tfc_model_no_memory();
     if (status && loaded)
@@ -259,9 +261,11 @@ static int fill_params(TfcLoaded *loaded, Load *load, const char *path, TrainSta
     return status;
 }
 
-/* Where a new handle goes: NULL until there is one. */
-static int need_place(TfcModelHandle **out)
+/* Where a new handle goes: NULL until there is one. Until finish_opening arithmetic is IEEE 754's
+ * (base/float_state.h). */
+static int begin_opening(TfcModelHandle **out)
 {
+    float_state_enter();
     if (out)
         *out = NULL;
     return tfc_model_need(out, "model");
@@ -270,7 +274,7 @@ static int need_place(TfcModelHandle **out)
 int tfc_model_open(const TfcModel *model, int64_t header, const char *weights, TfcModelHandle **out)
 {
     TfcLoaded *loaded = NULL;
-    int status = need_place(out);
+    int status = begin_opening(out);
     if (!status)
         status = start(model, header, !weights, &loaded);
     if (!status && weights)
@@ -296,7 +300,7 @@ static int initialise_params(TfcLoaded *loaded, uint64_t seed)
 int tfc_model_open_new(const TfcModel *model, int64_t header, uint64_t seed, TfcModelHandle **out)
 {
     TfcLoaded *loaded = NULL;
-    int status = need_place(out);
+    int status = begin_opening(out);
     if (!status)
         status = start(model, header, false, &loaded);
     if (!status)
@@ -308,7 +312,7 @@ int tfc_model_open_checkpoint(const TfcModel *model, int64_t header, const char 
                               TfcModelHandle **out)
 {
     TfcLoaded *loaded = NULL;
-    int status = need_place(out);
+    int status = begin_opening(out);
     if (!status)
         status = tfc_model_need(path, "path");
     if (!status)

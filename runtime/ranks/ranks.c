@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "runtime/ranks/ranks.h"
 
+#include "base/float_state.h"
 #include "base/library.h"
 
 #include <dlfcn.h>
@@ -95,6 +96,7 @@ bool ranks_open(Diagnostics *diags, Arena *arena, int silence, Ranks **ranks)
     const char *here = getenv(launcher->here);
     *r = (Ranks){.mpi = mpi, .here = here && atoi(here) > 0 ? atoi(here) : 1};
     r->have_lanes = mpi->open(&r->rank, &r->count, silence);
+    float_state_set(); /* MPI loads plugins */
     *ranks = r;
     tell_host(r, arena);
     if (silence && !r->have_lanes && !r->rank)
