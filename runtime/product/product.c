@@ -40,7 +40,7 @@ typedef struct Work {
     bool by_columns;              /* run_columns */
     bool along, packs_a;          /* a's rows lie along k; others are packed */
     int64_t c_bytes;              /* of an element of c */
-    unsigned mxcsr;               /* outside */
+    uint64_t denormals;           /* state outside */
     char *spill; /* where tiles store whose rows of c a list names; NULL: they store into c */
 
     /* of a pass */
@@ -336,7 +336,7 @@ static void finish(const Work *w, int64_t row, int64_t rows, int64_t column, int
     const TfcEpilogue *e = w->p->epilogue;
     if (!e)
         return;
-    state_restore_denormals(w->f, w->mxcsr);
+    state_restore_denormals(w->f, w->denormals);
     e->call(e->of, (TfcPart){row, row + rows, column, column + columns});
     state_flush_denormals(w->f);
 }
@@ -509,11 +509,11 @@ void product_run(const TfcForm *form, const TfcProduct *p, void *workspace)
               .spill = spill ? (char *)workspace + TFC_GEMM_WORKSPACE - spill : NULL,
               .c_bytes = p->store == TFC_STORE_ROUNDED ? f->source : f->element};
     choose_way(&w);
-    w.mxcsr = state_flush_denormals(f);
+    w.denormals = state_flush_denormals(f);
     state_open_registers(f);
     set_pass(&w, 0);
     w.by_columns = w.few && reads_in_place(&w, p->m);
     (w.by_columns ? run_columns : run_passes)(&w);
     state_close_registers(f);
-    state_restore_denormals(f, w.mxcsr);
+    state_restore_denormals(f, w.denormals);
 }

@@ -4,7 +4,7 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 
-unsigned state_flush_denormals(const TfcFormSizes *f)
+uint64_t state_flush_denormals(const TfcFormSizes *f)
 {
     enum { ZERO_DENORMALS = 0x8040 };
     unsigned before = f->flush ? _mm_getcsr() : 0;
@@ -13,10 +13,10 @@ unsigned state_flush_denormals(const TfcFormSizes *f)
     return before;
 }
 
-void state_restore_denormals(const TfcFormSizes *f, unsigned before)
+void state_restore_denormals(const TfcFormSizes *f, uint64_t before)
 {
     if (f->flush)
-        _mm_setcsr(before);
+        _mm_setcsr((unsigned)before);
 }
 
 /* As ldtilecfg reads it. */
@@ -45,8 +45,27 @@ void state_close_registers(const TfcFormSizes *f)
         __asm__ volatile("tilerelease");
 }
 #else
-unsigned state_flush_denormals(const TfcFormSizes *f) { return (void)f, 0; }
-void state_restore_denormals(const TfcFormSizes *f, unsigned before) { (void)f, (void)before; }
+#if defined(__aarch64__)
+uint64_t state_flush_denormals(const TfcFormSizes *f)
+{
+    const uint64_t zero_denormals = UINT64_C(1) << 24;
+    uint64_t before = 0;
+    if (f->flush) {
+        __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+        __asm__ volatile("msr fpcr, %0" : : "r"(before | zero_denormals) : "memory");
+    }
+    return before;
+}
+
+void state_restore_denormals(const TfcFormSizes *f, uint64_t before)
+{
+    if (f->flush)
+        __asm__ volatile("msr fpcr, %0" : : "r"(before) : "memory");
+}
+#else
+uint64_t state_flush_denormals(const TfcFormSizes *f) { return (void)f, 0; }
+void state_restore_denormals(const TfcFormSizes *f, uint64_t before) { (void)f, (void)before; }
+#endif
 void state_open_registers(const TfcFormSizes *f) { (void)f; }
 void state_close_registers(const TfcFormSizes *f) { (void)f; }
 #endif

@@ -93,15 +93,18 @@ static float expected(const uint16_t *a, int64_t a_k, const uint16_t *b, int64_t
 
 /* ---- data ---- */
 
-typedef enum Range { ORDINARY, TINY } Range;
+typedef enum Range { ORDINARY, TINY, ROOTS } Range;
 
-/* Between -1 and 1; or around the smallest normal numbers, denormals among them. */
+/* Between -1 and 1; or around the smallest normal numbers, denormals among them; or around their
+ * square root, so that products are such numbers, and sums often zeros with a sign. */
 static uint16_t *random_data(int64_t count, Range range)
 {
     uint16_t *data = malloc((size_t)(count + 1) * 2);
     for (int64_t i = 0; i < count; i++) {
         double value = (double)next() / (1 << 23) - 1;
-        int exponent = range == TINY ? (int)(next() % 80) - 130 : 0;
+        int exponent = range == TINY    ? (int)(next() % 80) - 130
+                       : range == ROOTS ? (int)(next() % 16) - 71
+                                        : 0;
         data[i] = bf16_from_float((float)ldexp(value, exponent));
     }
     return data;
@@ -140,7 +143,7 @@ static void check(const TfcProducts *products, Shape s, int transposed, int64_t 
     int64_t b_row = transposed & 2 ? 1 : s.n + room, b_column = transposed & 2 ? s.k + room : 1;
     int64_t c_row = s.n + room, count = s.m * c_row;
     uint16_t *a = random_data((s.m + room) * (s.k + room), range);
-    uint16_t *b = random_data((s.k + room) * (s.n + room), ORDINARY);
+    uint16_t *b = random_data((s.k + room) * (s.n + room), range == ROOTS ? ROOTS : ORDINARY);
     float *c = malloc((size_t)(count + 1) * sizeof *c),
           *want = malloc((size_t)(count + 1) * sizeof *want);
     for (int64_t i = 0; i < count; i++)
@@ -203,6 +206,8 @@ static void check_product(const TfcProducts *product, bool fma)
                           ORDINARY);
     if (fma)
         check(product, (Shape){20, 40, 100}, 0, 0, TFC_STORE_OVERWRITE, TINY);
+    for (size_t s = 0; fma && s < sizeof shapes / sizeof shapes[0]; s++)
+        check(product, shapes[s], 0, 0, TFC_STORE_OVERWRITE, ROOTS);
 }
 
 static void check_cpu(const char *cpu, bool scalar, bool fma)

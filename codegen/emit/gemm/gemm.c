@@ -123,7 +123,7 @@ static void choose_floats(GemmEmit *g, const CodeTarget *target, TfcProductType 
     g->source = g->pairs ? lo_i16 : g->sum;
     g->element = gemm_joined(g) ? lo_i32 : g->sum;
     f->depth = (g->pairs ? PAIRS_DEPTH_BYTES : DEPTH_BYTES) / f->element;
-    f->flush = g->pairs && target->mxcsr;
+    f->flush = g->pairs;
 }
 
 static void choose_form(GemmEmit *g, const CodeTarget *target, TfcProductType type)

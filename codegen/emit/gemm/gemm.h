@@ -15,8 +15,9 @@
  * i32 each. Where the processor has no instruction for pairs, panels are widened: two rows of f32
  * for each row of pairs, the odd terms, then the even ones. Tiles of f32 then compute the same
  * sums, bit for bit, where the product of two bf16 is a normal number of f32, and so exact, or
- * where the target has fused multiply-add. Processors that cannot flush denormals to zero differ
- * where a term or sum is below 2^-126.
+ * where the target has fused multiply-add, or emulates it. RISC-V and WebAssembly cannot flush
+ * denormals to zero, and differ where a term or sum is below 2^-126; AArch64 does where the exact
+ * sum lies less than 2^-151 below that.
  *
  * Kept (prepacked) panels contain pairs on every processor. Where other panels are widened, kept
  * panels have tiles of their own, which widen the pairs as they read them: products of few rows are

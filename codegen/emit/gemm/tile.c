@@ -328,6 +328,8 @@ void gemm_store(GemmEmit *g, LoValue sum, LoValue at, TfcStore store, LoValue st
     } else if (store == TFC_STORE_ADD) {
         LoValue before =
             loaded ? lo_masked_load(lo, type, at, loaded, align) : lo_load(lo, type, at, align);
+        if (loaded) /* -0 adds nothing to any sum, 0 would make 0 of -0 */
+            before = lo_select(lo, loaded, before, lo_real(lo, type, -0.0));
         sum = lo_add(lo, before, sum);
     }
     if (stored)
@@ -373,7 +375,7 @@ static void store_whole(GemmEmit *g, const Tile *t, LoValue sum)
     lo_if_close(&g->lo, &adds);
 }
 
-/* Of one that c ends in: what is stored over is added to zero. */
+/* Of one that c ends in: what is stored over is added to -0. */
 static void store_part(GemmEmit *g, const Tile *t, LoValue sum)
 {
     Lo *lo = &g->lo;
