@@ -18,6 +18,7 @@ typedef struct TargetOptions {
      * general processor of its architecture */
     const char *cpu;
     bool scalar;        /* the reference: width 1, the C library's functions, no optimisation */
+    bool emulates_fma;  /* a·b + c is rounded once where the processor has no fused multiply-add */
     int opt_level;      /* 0 or 2 */
     const char *triple; /* such as aarch64-linux-gnu; NULL: this system. The JIT ignores it */
     GemmChoice gemm;

@@ -35,9 +35,9 @@ typedef struct Processor {
 /* CodeTarget: what builders of loop IR know about the target. */
 typedef struct CodeTarget {
     const Processor *processor;
-    bool scalar; /* math functions are the C library's, or a device's own */
-    bool mxcsr;  /* the target has the register MXCSR, which can flush denormals to zero */
-    bool device; /* kernels are for a device with memory of its own (runtime/exec/device.h) */
+    bool scalar;       /* math functions are the C library's, or a device's own */
+    bool emulates_fma; /* muladd is rounded once where the processor cannot (pass emulate_fma) */
+    bool device;       /* kernels are for a device with memory of its own (runtime/exec/device.h) */
 } CodeTarget;
 
 /* Why programs for the processor compute bits of their own, as words behind a colon; NULL: they

@@ -12,8 +12,9 @@ bool text_list_has(const TextList *list, const char *text);
 typedef struct Job {
     Arena *arena; /* the caller's; results live in it unless noted otherwise */
     Diagnostics diags;
-    const char *gemm; /* what multiplies: "blas", "native", "auto"; NULL: as auto */
-    const char *cpu;  /* NULL: this machine */
+    const char *gemm;  /* what multiplies: "blas", "native", "auto"; NULL: as auto */
+    const char *cpu;   /* NULL: this machine */
+    bool emulates_fma; /* TargetOptions; products are native then */
 
     /* true for a training: OpenBLAS and native products are measured at first use (tuning.h) */
     bool measures;

@@ -321,6 +321,7 @@ static const Option options[] = {
      "for --mode decode and prefill: batches decoded at the same time, which share --threads (1)"},
     OPTION_GEMM(Bench),
     OPTION_CPU(Bench),
+    OPTION_FMA(Bench),
     OPTION_PASSES(Bench),
     OPTION_LEVEL(Bench),
     OPTION_SET(Bench),

@@ -77,6 +77,7 @@ static const Option options[] = {
      "cortex-a76; for C the processor whose vectors the loops are written for, or generic: none"},
     {"gemm", "blas|native|auto", FIELD(Compile, o.gemm), 0, NULL,
      "compute products by OpenBLAS, by native kernels, or (auto) as tfc train does (native)"},
+    OPTION_FMA(Compile),
     OPTION_PRODUCTS(Compile),
     OPTION_SET(Compile),
     OPTION_ALLOW_OUTSIDE(Compile),

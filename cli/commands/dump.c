@@ -130,6 +130,7 @@ static bool dump_stage(Session *session, const Dump *dump, Text *out)
     }
     bool loops = !strcmp(dump->stage, "loops"); /* whose passes are others */
     TargetOptions target = {.cpu = session->job->cpu,
+                            .emulates_fma = session->job->emulates_fma,
                             .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};
     if (!strcmp(dump->stage, "opencl"))
@@ -164,6 +165,7 @@ static bool write_page(Session *session, const Dump *dump, const Function *funct
 {
     Diagnostics *diags = &session->job->diags;
     TargetOptions target = {.cpu = session->job->cpu,
+                            .emulates_fma = session->job->emulates_fma,
                             .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};
     Text llvm = {0}, assembly = {0};
@@ -300,6 +302,7 @@ static const Option options[] = {
     OPTION_MEMORY(Dump),
     OPTION_GEMM(Dump),
     OPTION_CPU(Dump),
+    OPTION_FMA(Dump),
     OPTION_PASSES(Dump),
     OPTION_LEVEL(Dump),
     OPTION_ALLOW_OUTSIDE(Dump),

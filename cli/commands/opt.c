@@ -73,7 +73,7 @@ static void print_report(const Report *report)
 
 static bool opt_loops(Job *job, const Opt *o, const Source *source)
 {
-    TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
+    TargetOptions target = {.cpu = job->cpu, .emulates_fma = job->emulates_fma, .opt_level = 2};
     Text out = {0};
     bool ok = codegen_opt_loops(source, o->passes, &target, o->after_each, &out, &job->diags);
     if (out.length)
@@ -122,6 +122,7 @@ static const Option options[] = {
     {"report", NULL, FIELD(Opt, report), 0, NULL, "print what passes report, to standard error"},
     {"list", NULL, FIELD(Opt, list), 0, NULL, "list the passes"},
     OPTION_CPU(Opt),
+    OPTION_FMA(Opt),
 };
 
 const Command command_opt = {

@@ -150,6 +150,7 @@ static const Option options[] = {
     OPTION_THREADS(Run),
     OPTION_GEMM(Run),
     OPTION_CPU(Run),
+    OPTION_FMA(Run),
     OPTION_PASSES(Run),
     OPTION_SET(Run),
     OPTION_ALLOW_OUTSIDE(Run),

@@ -323,6 +323,7 @@ static const Option options[] = {
     OPTION_RANK_TIMEOUT(TrainCommand),
     OPTION_GEMM(TrainCommand),
     OPTION_CPU(TrainCommand),
+    OPTION_FMA(TrainCommand),
     OPTION_PASSES(TrainCommand),
 #define TRAIN_SETTING(name, initial, block, least, most, option, help) \
     {option, "N",  FIELD(TrainCommand, o.name),                        \

@@ -26,6 +26,12 @@ bool common_parse(Job *job, const Command *command, int argc, char **argv, void 
             "--shortlist-size is for --shortlist: add that, or leave --shortlist-size out");
         return false;
     }
+    job->emulates_fma = common->fma && !strcmp(common->fma, "emulate");
+    if (job->emulates_fma && common->gemm && strcmp(common->gemm, "native")) {
+        *status = cli_usage_error("--fma emulate is for native products: leave --gemm %s out",
+                                  common->gemm);
+        return false;
+    }
     job->gemm = common->gemm;
     job->cpu = common->cpu;
     job->measures = command->trains;

@@ -11,7 +11,7 @@
 #include "runtime/ranks/ranks.h"
 
 typedef struct Common {
-    const char *gemm, *cpu, *passes;
+    const char *gemm, *cpu, *fma, *passes;
     const char *level, *dtype; /* NULL: the command has no such option */
     const char *checkpoint, *trace;
     const char *special; /* NULL: "read" */
@@ -39,6 +39,11 @@ typedef struct Common {
     {"cpu", "NAME", MACHINE(record, common.cpu), 0, NULL,                                          \
      "generate code for the processor NAME, such as x86-64-v3 (this machine); those with fused "     \
      "multiply-add, from x86-64-v3 on, compute the same bits"}
+
+#define OPTION_FMA(record)                                                                         \
+    {"fma", "native|emulate", MACHINE(record, common.fma), 0, "native",                            \
+     "on processors without fused multiply-add: round products and sums one by one, which gives "  \
+     "bits of their own, or emulate it, slowly, for the bits of all others"}
 
 #define OPTION_PASSES(record)                                                                      \
     {"passes", "LIST", FIELD(record, common.passes), 0, NULL,                                      \

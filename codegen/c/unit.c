@@ -68,7 +68,7 @@ static CodeTarget in_c(const CodeTarget *target, Arena *arena)
     processor->scales_at_once = processor->masks_are_free = false;
     processor->pairs = TARGET_PAIRS_WIDENED;
     processor->quads = TARGET_QUADS_WIDENED;
-    return (CodeTarget){.processor = processor, .mxcsr = target->mxcsr};
+    return (CodeTarget){.processor = processor, .emulates_fma = target->emulates_fma};
 }
 
 static void emit_products(LoModule *loops, const CodeTarget *target, const ObjectSet *set,

@@ -62,6 +62,7 @@ static void add_target(Sha256 *sha, const TargetOptions *target)
     if (target->triple)
         add_text(sha, target->triple, strlen(target->triple));
     add_number(sha, target->scalar);
+    add_number(sha, target->emulates_fma);
     add_number(sha, target->opt_level);
     add_number(sha, target->gemm);
     sha256_add(sha, &target->choice, sizeof target->choice);

@@ -64,14 +64,13 @@ typedef struct Arch {
     const char *abi;
     int granule; /* bits of a register at vscale 1, if functions tell the least vscale; else 0 */
     LLVMRelocMode relocations;
-    bool mxcsr;
 } Arch;
 
 static const Arch arches[] = {
-    {"x86_64", initialise_X86, "x86-64-v%d", NULL, 0, LLVMRelocPIC, true},
-    {"aarch64", initialise_AArch64, "%d bits of SVE", NULL, 128, LLVMRelocPIC, false},
-    {"riscv64", initialise_RISCV, NULL, "lp64d", 0, LLVMRelocPIC, false},
-    {"wasm32", initialise_WebAssembly, NULL, NULL, 0, LLVMRelocStatic, false},
+    {"x86_64", initialise_X86, "x86-64-v%d", NULL, 0, LLVMRelocPIC},
+    {"aarch64", initialise_AArch64, "%d bits of SVE", NULL, 128, LLVMRelocPIC},
+    {"riscv64", initialise_RISCV, NULL, "lp64d", 0, LLVMRelocPIC},
+    {"wasm32", initialise_WebAssembly, NULL, NULL, 0, LLVMRelocStatic},
 };
 enum { N_ARCHES = sizeof arches / sizeof arches[0] };
 
@@ -225,7 +224,6 @@ static bool choose_cpu(LlvmTarget *target, const Arch *arch, const TargetOptions
     const CpuInfo *cpu = find_cpu(arch, name);
     char *host = LLVMGetHostCPUName();
     bool ok = true;
-    target->code.mxcsr = arch->mxcsr;
     target->granule = arch->granule;
     if (arch == arch_here() && !general && (!name || !strcmp(name, "native")))
         set_host(target, arch, host, may_use_amx(name, foreign));
@@ -315,6 +313,7 @@ static bool make_machine(LlvmTarget *target, const Arch *arch, const char *tripl
 bool target_init(LlvmTarget *target, const TargetOptions *options, bool foreign, Diagnostics *diags)
 {
     *target = (LlvmTarget){.code.scalar = options && options->scalar,
+                           .code.emulates_fma = options && options->emulates_fma,
                            .opt_level = options ? options->opt_level : 2,
                            .gemm = options ? options->gemm : GEMM_BLAS,
                            .choice = options ? options->choice : (TfcChoice){{0}}};
@@ -413,8 +412,12 @@ static const char *name_processor(const void *options, Arena *arena, Diagnostics
     LlvmTarget target;
     const char *name = NULL;
     if (target_init(&target, options, false, diags)) {
-        name = arena_printf(arena, "%s, %d bits%s", target.cpu, target.code.processor->vector_bits,
-                            pairs[target.code.processor->pairs]);
+        const Processor *p = target.code.processor;
+        const char *fma = p->fused                   ? ""
+                          : target.code.emulates_fma ? ", fused multiply-add emulated"
+                                                     : ", without fused multiply-add";
+        name = arena_printf(arena, "%s, %d bits%s%s", target.cpu, p->vector_bits, pairs[p->pairs],
+                            fma);
         target_dispose(&target);
     }
     return name;
@@ -425,8 +428,9 @@ const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagno
     TargetOptions settled = *options;
     if (!target_settle(&settled, diags))
         return NULL;
-    ProgramKey key = key_of_text(arena_printf(arena, "processor %s scalar %d",
-                                              settled.cpu ? settled.cpu : "", settled.scalar),
+    ProgramKey key = key_of_text(arena_printf(arena, "processor %s scalar %d fma %d",
+                                              settled.cpu ? settled.cpu : "", settled.scalar,
+                                              settled.emulates_fma),
                                  NULL);
     return cache_made_text(&key, name_processor, &settled, arena, diags);
 }
@@ -461,7 +465,8 @@ bool codegen_target(const TargetOptions *options, CodeTarget *out, Diagnostics *
 {
     LlvmTarget target;
     if (options->cpu && !strcmp(options->cpu, "generic")) {
-        *out = (CodeTarget){.processor = &processors[AT_scalar]};
+        *out = (CodeTarget){.processor = &processors[AT_scalar],
+                            .emulates_fma = options->emulates_fma};
         return true;
     }
     bool ok = target_init(&target, options, true, diags);

@@ -174,6 +174,8 @@ static bool choose_gemm(Artifact *a, const char *word)
         return job_error(
             a->job, "--gemm %s needs OpenBLAS, which only this system has: %s has native products",
             word, a->target->triple);
+    if (word && a->job->emulates_fma && strcmp(word, "native"))
+        return job_error(a->job, "--fma emulate is for native products: leave --gemm %s out", word);
     a->gemm = !word || !strcmp(word, "native") ? GEMM_NATIVE
               : !strcmp(word, "blas")          ? GEMM_BLAS
                                                : GEMM_AUTO;
@@ -195,6 +197,7 @@ bool artifact_choose_target(Artifact *a, const char *triple, const char *cpus, c
 TargetOptions artifact_target(const Artifact *a, int cpu)
 {
     return (TargetOptions){.cpu = a->cpus[cpu].name,
+                           .emulates_fma = a->job->emulates_fma,
                            .opt_level = 2,
                            .triple = a->cpus[cpu].level ? NULL : a->target->triple,
                            .gemm = a->gemm,

@@ -137,6 +137,8 @@ bool session_lower(Session *session, Function *function, const char *after)
 
 GemmChoice session_gemm(const Job *job)
 {
+    if (job->emulates_fma)
+        return GEMM_NATIVE;
     if (!job->gemm)
         return GEMM_AUTO;
     return !strcmp(job->gemm, "native") ? GEMM_NATIVE
@@ -164,6 +166,7 @@ static bool start_jit(Session *session)
     if (session->jit)
         return true;
     TargetOptions target = {.cpu = session->job->cpu,
+                            .emulates_fma = session->job->emulates_fma,
                             .scalar = session->options.scalar,
                             .opt_level = session->options.opt_level,
                             .gemm = session_gemm(session->job)};

@@ -152,7 +152,7 @@ static bool add_facts(Training *t, RunRecord *record)
     const Job *job = t->job;
     Arena *arena = job->arena;
     const BestOption best = training_best_option(arena, o);
-    TargetOptions target = {.cpu = job->cpu, .opt_level = 2};
+    TargetOptions target = {.cpu = job->cpu, .emulates_fma = job->emulates_fma, .opt_level = 2};
     const char *processor = codegen_processor(&target, arena, &t->job->diags);
     const char *products = processor ? describe_products(t) : NULL;
     const char *bits = products ? describe_bits(t, &target, products) : NULL;

@@ -119,6 +119,38 @@ static void test_special(void **state)
     }
 }
 
+static double drawn_number(uint64_t word)
+{
+    double x;
+    memcpy(&x, &word, sizeof x);
+    return x;
+}
+
+/* Of any bits, of sums that cancel, and of results around the least normal number, as glibc has it:
+ * in f64 and in f32. */
+static void test_fma(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 1 << 18; i++) {
+        double a = drawn_number(drawn(4 * i)), b = drawn_number(drawn(4 * i + 1)), x;
+        x = drawn_number(drawn(4 * i + 2));
+        if (i % 4 == 1)
+            x = -(a * b) * (1 + ((int)(i / 4 % 7) - 3) * 0x1p-52);
+        if (i % 4 == 2 && isfinite(a) && isfinite(b) && isfinite(x)) {
+            b = ldexp(b, -1022 - ilogb(a) - ilogb(b) + (int)(i / 4 % 64) - 40);
+            x = i % 8 == 2 ? ldexp(x, -1022 - ilogb(x) + (int)(i / 256 % 64) - 40) : x;
+        }
+        double got = portable_fma(a, b, x), want = fma(a, b, x);
+        if (memcmp(&got, &want, sizeof got) && !(isnan(got) && isnan(want)))
+            fail_msg("%a * %a + %a is %a instead of %a", a, b, x, got, want);
+        float p = (float)(a = ldexp(a, i % 8 - ilogb(a))), q = (float)ldexp(b, 3 - ilogb(b));
+        float r = (float)ldexp(x, (int)(i % 60) - 30 - ilogb(x));
+        float narrow = (float)portable_fma_f32(p, q, r), wanted = fmaf(p, q, r);
+        if (memcmp(&narrow, &wanted, sizeof narrow) && !(isnan(narrow) && isnan(wanted)))
+            fail_msg("%a * %a + %a is %a instead of %a in f32", p, q, r, narrow, wanted);
+    }
+}
+
 /* Of a few thousand results, by a machine of another kind, too. */
 static void test_bits(void **state)
 {
@@ -148,8 +180,8 @@ static void test_bits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_accuracy),
-                                       cmocka_unit_test(test_powers),
-                                       cmocka_unit_test(test_special), cmocka_unit_test(test_bits)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_accuracy), cmocka_unit_test(test_powers),
+        cmocka_unit_test(test_special), cmocka_unit_test(test_fma), cmocka_unit_test(test_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,8 +115,46 @@ static void test_f32(void **state)
     }
 }
 
+/* muladd in f64 and f32, emulated: as fma of the C library. */
+static void test_emulated(void **state)
+{
+    (void)state;
+    static const Processor processor = {.name = "test", .vector_bits = 256};
+    static const CodeTarget target = {.processor = &processor, .emulates_fma = true};
+    for (int narrow = 0; narrow < 2; narrow++) {
+        Arena *arena = arena_new();
+        Diagnostics diags;
+        diag_init(&diags, arena);
+        const char *type = narrow ? "f32x4" : "f64x4";
+        const char *text =
+            arena_printf(arena,
+                         "kernel @f(ptr %%0, ptr %%1) {\n %s %%2 = load %%0 align 4\n"
+                         " %s %%3 = muladd %%2, %s -0.3, %%2\n store %%3, %%1 align 4\n}\n",
+                         type, type, type);
+        LoModule *module = lo_parse(arena, &diags, diag_source(arena, "f", text, strlen(text)));
+        assert_true(module && lo_verify(module, &diags));
+        assert_true(lo_run_pass(module, &target, "emulate_fma") && lo_verify(module, &diags));
+        for (int i = 0; i < N_VALUES; i++) {
+            double in[LANES], out[LANES];
+            float f[LANES], g[LANES];
+            for (int k = 0; k < LANES; k++)
+                f[k] = (float)(in[k] = values[i][k]);
+            interpret(module->functions.data[0], narrow ? (void *)f : in, narrow ? (void *)g : out,
+                      narrow ? sizeof f : sizeof in, &diags);
+            for (int k = 0; k < LANES; k++) {
+                double got = narrow ? g[k] : out[k];
+                double want = narrow ? fmaf(f[k], -0.3f, f[k]) : fma(in[k], -0.3, in[k]);
+                if (memcmp(&got, &want, sizeof got) && !(isnan(got) && isnan(want)))
+                    fail_msg("%a is %a instead of %a", in[k], got, want);
+            }
+        }
+        arena_free(arena);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_f64), cmocka_unit_test(test_f32)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_f64), cmocka_unit_test(test_f32),
+                                       cmocka_unit_test(test_emulated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

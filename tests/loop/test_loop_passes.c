@@ -30,6 +30,8 @@ enum { N_PASSES = sizeof names / sizeof *names };
 static const Processor processor = {
     .name = "test", .vector_bits = 128, .registers = 16, .fused = true};
 static const CodeTarget target = {.processor = &processor};
+static const Processor unfused = {.name = "unfused", .vector_bits = 128, .registers = 16};
+static const CodeTarget emulating = {.processor = &unfused, .emulates_fma = true};
 
 static int is_loop(const struct dirent *entry)
 {
@@ -45,7 +47,8 @@ static void run_passes(Arena *arena, LoModule *module, const char *text, bool *s
     text += sizeof prefix - 1;
     char *list = arena_strndup(arena, text, strcspn(text, "\n")), *rest = NULL;
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
-        if (!lo_run_pass(module, &target, name))
+        const bool emulates = !strcmp(name, "emulate_fma");
+        if (!lo_run_pass(module, emulates ? &emulating : &target, name))
             fail_msg("there is no pass %s", name);
         for (int i = 0; i < N_PASSES; i++)
             shown[i] |= !strcmp(names[i], name);
