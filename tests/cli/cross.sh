@@ -117,6 +117,38 @@ translates()
     runs "$1" "./text-$2" <text | cmp - here/text || fail "$1: other text"
 }
 
+# Products and functions, and the bits that a library of this system, for processors with fused multiply-add, makes of them:
+# in f32, and in bf16 of numbers whose products are denormals.
+cat >values.tfg <<'END'
+model values
+input a : float[37, 48]
+input b : float[48, 33]
+output product = (a / 3) @ (b / 7)
+output exps = exp(a) + log1p(abs(a)) * tanh(a) - erf(a)
+output waves = sin(a) * cos(a)
+output powers = (abs(a) + 1e-3) ^ 1.7
+END
+mkdir values
+for dtype in f32 bf16; do
+    "$tfc" compile values.tfg -o values/libvalues.so --function forward --dtype $dtype --cpu x86-64-v3 2>values/told || break
+    cc "$root/tests/cli/cross_values.c" -o values/values -Ivalues -Lvalues -lvalues
+    LD_LIBRARY_PATH=values values/values >here/$dtype.all
+    LD_LIBRARY_PATH=values values/values roots >here/$dtype.roots
+done
+
+# bits TARGET CPU TYPE [roots]: the same of that target
+bits()
+{
+    [ -s here/f32.all ] || return 0 # this system is no x86-64
+    of=all
+    [ $# = 3 ] || of=roots
+    rm -rf values/there && mkdir values/there
+    "$tfc" compile values.tfg -o values/there/libvalues.so --function forward --dtype "$3" --target "$1" --cpu "$2"
+    "$1-gcc" "$root/tests/cli/cross_values.c" -o values/there/values -Ivalues/there -Lvalues/there -lvalues
+    (cd values/there && runs "$1" ./values ${4:-}) >values/bits
+    cmp values/bits "here/$3.$of" || fail "$1, $2: other bits in $3, $of"
+}
+
 # integers TARGET CPU: the same tokens in integers
 integers()
 {
@@ -140,12 +172,18 @@ if has aarch64-linux-gnu-gcc qemu-aarch64; then
     same aarch64-linux-gnu arm ""
     library aarch64-linux-gnu sve neoverse-v1
     emulated=max,sve256=on same aarch64-linux-gnu sve ""
+    bits aarch64-linux-gnu cortex-a53 f32
+    bits aarch64-linux-gnu cortex-a53 bf16
+    bits aarch64-linux-gnu cortex-a53 bf16 roots
+    emulated=max,sve256=on bits aarch64-linux-gnu neoverse-v1 f32
 fi
 if has riscv64-linux-gnu-gcc qemu-riscv64; then
     translates riscv64-linux-gnu riscv64
     integers riscv64-linux-gnu generic-rv64
     library riscv64-linux-gnu rvv sifive-x280
     emulated=rv64,v=true,vext_spec=v1.0,vlen=512,zba=true,zbb=true,Zfh=true same riscv64-linux-gnu rvv ""
+    bits riscv64-linux-gnu generic-rv64 f32
+    emulated=rv64,v=true,vext_spec=v1.0,vlen=512,zba=true,zbb=true,Zfh=true bits riscv64-linux-gnu sifive-x280 f32
 fi
 if has clang-19 wasm-ld-19 node /usr/include/wasm32-wasi; then
     translates wasm32-wasi translator.wasm
@@ -160,5 +198,13 @@ if has clang-19 wasm-ld-19 node /usr/include/wasm32-wasi; then
             -lwasi-emulated-mman -lwasi-emulated-getpid -Wl,-z,stack-size=8388608 -lm
     done
     same wasm32-wasi wasm .wasm
+    if [ -s here/f32.all ]; then # WebAssembly has no fused multiply-add
+        rm -rf values/there && mkdir values/there
+        "$tfc" compile values.tfg -o values/there/values.o --function forward --target wasm32-wasi --fma emulate
+        $wasi "$root/tests/cli/cross_values.c" values/there/values.o wasm/*.o -Ivalues/there -o values/there/values.wasm \
+            -lwasi-emulated-mman -lwasi-emulated-getpid -Wl,-z,stack-size=8388608 -lm
+        (cd values/there && runs wasm32-wasi ./values.wasm) >values/bits
+        cmp values/bits here/f32.all || fail "wasm32-wasi: other bits with --fma emulate"
+    fi
 fi
 [ -z "$skipped" ] || { echo "skipped: there is no$skipped"; exit 77; }
