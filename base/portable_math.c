@@ -1,5 +1,5 @@
 /* The functions of portable_math.def on the host. The compiler must not fuse products and sums
- * (CMakeLists.txt, driver/compile/link.c), nor these functions be built by -ffast-math. */
+ * (CMakeLists.txt, driver/compile/link.c). */
 #include "base/portable_math.h"
 
 #include <math.h>
