@@ -271,6 +271,13 @@ char *text_keep(Arena *arena, Text *text)
 
 enum { LONGEST_NAME = 64 };
 
+/* Whether the letters are the same, in either case. */
+static bool is_letter(char a, char b)
+{
+    return a == b || tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* How many edits make one name the other; letters of either case are the same. */
 static size_t text_distance(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
@@ -283,12 +290,12 @@ static size_t text_distance(const char *a, const char *b)
         size_t *now = row[i % 3], *last = row[(i - 1) % 3], *before = row[(i + 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t best = last[j - 1] + !is_letter(a[i - 1], b[j - 1]);
             if (last[j] + 1 < best)
                 best = last[j] + 1;
             if (now[j - 1] + 1 < best)
                 best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+            if (i > 1 && j > 1 && is_letter(a[i - 1], b[j - 2]) && is_letter(a[i - 2], b[j - 1]) &&
                 before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             now[j] = best;
@@ -297,17 +304,20 @@ static size_t text_distance(const char *a, const char *b)
     return row[n % 3][m];
 }
 
+/* Whether names so far apart are near: more than three fifths of the longer one is in both. */
+static bool is_near(const char *a, const char *b, size_t distance)
+{
+    const size_t n = strlen(a), m = strlen(b);
+    return 5 * distance < 2 * (n > m ? n : m) && distance <= n / 4 + 1;
+}
+
 static const char *nearest(const char *name, const char *const *candidates, size_t n,
                            size_t *distance)
 {
     const char *best = NULL;
-    size_t length = strlen(name);
-    *distance = length / 3 + 2;
-    if (length < *distance)
-        *distance = length; /* or it would share nothing with the name */
     for (size_t i = 0; i < n; i++) {
-        size_t one = text_distance(name, candidates[i]);
-        if (one < *distance) {
+        const size_t one = text_distance(name, candidates[i]);
+        if (is_near(name, candidates[i], one) && (!best || one < *distance)) {
             *distance = one;
             best = candidates[i];
         }
@@ -349,7 +359,7 @@ const char *text_suggest(Arena *arena, const char *quote, const char *name,
                          const char *const *candidates, size_t n)
 {
     const char *found[MOST_SUGGESTED];
-    size_t distance, count = 0;
+    size_t distance = 0, count = 0;
     const char *near = nearest(name, candidates, n, &distance);
     if (!near || distance > 1)
         count = begun(name, candidates, n, found);

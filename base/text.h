@@ -94,7 +94,8 @@ const char *text_join(Arena *arena, const char *const *words, size_t n);
 const char *text_list(Arena *arena, const int64_t *numbers, int n);
 
 /* What to add to a message about an unknown name: "; did you mean 'near'?" with the nearest of
- * the n candidates by edit distance (insert, delete, replace, swap). If none is within one edit:
+ * the n candidates by edit distance (insert, delete, replace, swap; case does not count), if it
+ * has more than three fifths of the letters. If none is within one edit:
  * "; did you mean 'a', 'b' or 'c'?" with those that begin with the name, if there are 1 to 8. ""
  * if none is close either. `quote` stands around names. In the arena. */
 const char *text_suggest(Arena *arena, const char *quote, const char *name,

@@ -24,6 +24,10 @@ static void suggestions(void **state)
         {"fuse_row", "; did you mean 'fuse_rows'?"},
         {"aarch64", "; did you mean 'aarch64-linux-gnu'?"},
         {"decode", "; did you mean 'decode_step'?"}, /* though encode is nearer */
+        {"Loss", "; did you mean 'loss'?"},
+        {"lost", "; did you mean 'loss'?"},
+        {"less_d", ""},
+        {"lo", "; did you mean 'loss'?"},
         {"quux", ""},
         {"f", ""},
         {"", ""},
