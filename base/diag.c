@@ -165,7 +165,8 @@ static size_t render_line(Loc loc, Text *out)
     const char *stop = memchr(text, '\n', (size_t)(end - text));
     if (!stop)
         stop = end;
-    if (stop - text > 400) /* a line nobody wrote by hand */
+    stop -= stop > text && stop[-1] == '\r'; /* of CRLF */
+    if (stop - text > 400)                   /* a line nobody wrote by hand */
         return out->length;
     text_add(out, "%5d | ", loc.line);
     for (const char *c = text; c < stop;) {

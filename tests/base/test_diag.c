@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -41,8 +42,27 @@ static void severities(void **state)
     arena_free(arena);
 }
 
+/* The line of a place is shown without the end that it has in the file. */
+static void excerpts(void **state)
+{
+    static const char *const ends[] = {"\n", "\r\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        Arena *arena = arena_new();
+        Diagnostics diags;
+        diag_init(&diags, arena);
+        const char *text = arena_printf(arena, "one%stwo\rx%s", ends[i], ends[i]);
+        const Source *source = diag_source(arena, "f", text, strlen(text));
+        diag_error(&diags, (Loc){.source = source, .line = 1, .column = 2}, "a");
+        diag_error(&diags, (Loc){.source = source, .line = 2, .column = 5}, "b");
+        assert_rendered(&diags, "f:1:2: error: a\n    1 | one\n      |  ^\n"
+                                "f:2:5: error: b\n    2 | two?x\n      |     ^\n");
+        arena_free(arena);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(severities)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(severities), cmocka_unit_test(excerpts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
