@@ -13,7 +13,8 @@
 
 static LineLimits limits_of(const PrepareOptions *o)
 {
-    return (LineLimits){.line = o->line_limit, .takes = o->table->fields.takes};
+    return (LineLimits){
+        .line = o->line_limit, .takes = o->table->fields.takes, .inputs = o->table->fields.inputs};
 }
 
 /* ---- the head ---- */
@@ -33,9 +34,10 @@ static const Source *read_beginning(Job *job, const PrepareOptions *o, const Tex
         diag_errno(&job->diags, "read", name, errno);
         return NULL;
     }
-    byte_source_look(bytes, 1);
+    byte_source_look(bytes, MORE);
     *source = (Source){.path = name, .text = bytes->data, .length = bytes->length};
-    *format = table_format(name, source);
+    table_find_format(job->arena, name, source, o->table->fields.names, (size_t)o->table->fields.n,
+                      format);
     first.records = table_head_records(*format, bytes->data, bytes->length);
     record_cutter_begin(&cutter, table_record_rule(*format, o->line_limit, MORE));
     const bool ok = record_part(&cutter, &first, &source->length) ||

@@ -58,6 +58,7 @@ static int add_field(const Module *module, const char *input, const TextList *gi
     if (!input || (function && !function_reads(function, input)))
         return -1;
     const char *field = given_field(given, input);
+    out->inputs[out->n] = input;
     out->names[out->n] = field ? field : ports_field(ports_input(module, input));
     if (op_attr(ports_input(module, input), ATTR_many))
         out->takes[out->n] = FIELD_TEXTS;
@@ -165,7 +166,8 @@ bool table_files_check(Job *job, const TextList *paths, const TableFields *field
 static Lines **read_fields(Job *job, const TextList *paths, const TableFields *fields,
                            int64_t line_limit)
 {
-    const LineLimits limits = {.line = line_limit, .takes = fields->takes};
+    const LineLimits limits = {
+        .line = line_limit, .takes = fields->takes, .inputs = fields->inputs};
     if (!table_files_check(job, paths, fields))
         return NULL;
     if (is_tensors(paths))

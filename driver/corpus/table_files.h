@@ -6,12 +6,13 @@
 #include "runtime/data/corpus.h"
 
 /* TableFields: the fields that are read of a table, in the order of its columns.
+ *   inputs           of the model, that the fields feed, for messages
  *   source, target   which of the fields they are; -1: the model has none
  *   columns          which fields the model's columns are; -1: the column is not read
  *   takes            what else each field may be (RecordFields.takes): lists of texts of sets of
  *                    labels; null where the model asks which values are missing */
 typedef struct TableFields {
-    const char *names[MOST_COLUMNS + 2];
+    const char *names[MOST_COLUMNS + 2], *inputs[MOST_COLUMNS + 2];
     uint8_t takes[MOST_COLUMNS + 2];
     int n, source, target, columns[MOST_COLUMNS];
 } TableFields;

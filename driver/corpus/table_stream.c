@@ -5,6 +5,7 @@
 #include "base/record_cutter.h"
 #include "runtime/data/table.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
  *   file         number of the file that is being read
  *   takes_lines  a file may be lines; is_lines: this one is
  *   has_head     the head of this one was looked for; head_is_found: it is a table with one
+ *   has_labels   lines of text with fastText's labels were warned of
  *   records      of the file; left_out: its lines that are in none; told: files whose count of
  *                those has been told
  *   part         memory of the records that were given last; part_records, part_bytes: how many
@@ -27,7 +29,7 @@ struct TableStream {
     LineLimits limits;
     RecordCutter *files;
     size_t file;
-    bool takes_lines, is_lines, has_head, head_is_found, has_fault;
+    bool takes_lines, is_lines, has_head, head_is_found, has_fault, has_labels;
     TableHead head;
     TableFormat format;
     int64_t records, left_out;
@@ -81,15 +83,15 @@ TableStream *table_stream_open(Job *job, const TextList *paths, const TableField
         !text_paths_check(&job->diags, paths->data, paths->count))
         return NULL;
     TableStream *s = memory_zeroed(1, sizeof *s);
-    *s = (TableStream){.job = job,
-                       .paths = paths,
-                       .fields = fields,
-                       .options = *options,
-                       .limits = {.line = options->line_limit, .takes = fields->takes},
-                       .takes_lines = options->takes_lines && fields->n == 1 &&
-                                      !table_name_is_of_several(fields->names[0]) &&
-                                      !is_named_table(paths),
-                       .files = memory_zeroed(paths->count + 1, sizeof *s->files)};
+    *s = (TableStream){
+        .job = job,
+        .paths = paths,
+        .fields = fields,
+        .options = *options,
+        .limits = {.line = options->line_limit, .takes = fields->takes, .inputs = fields->inputs},
+        .takes_lines = options->takes_lines && fields->n == 1 &&
+                       !table_name_is_of_several(fields->names[0]) && !is_named_table(paths),
+        .files = memory_zeroed(paths->count + 1, sizeof *s->files)};
     bool ok = true;
     for (size_t i = 0; i < paths->count; i++)
         s->files[i].source.fd = -1;
@@ -161,64 +163,112 @@ static Source *copy_source(const TableStream *s, Arena *arena, size_t bytes)
     return source;
 }
 
-/* Whether a line has the field between tabs. */
-static bool names_field(const Line *line, const char *field)
+/* What is there of the first lines: whole ones, 64 KB at most. */
+static const Source *look_further(const TableStream *s)
 {
-    const char *at = line->text, *end = at + line->length;
-    for (const size_t length = strlen(field); at <= end;) {
-        const char *tab = memchr(at, '\t', (size_t)(end - at)), *stop = tab ? tab : end;
-        if ((size_t)(stop - at) == length && !memcmp(at, field, length))
-            return true;
-        at = stop + 1;
-    }
-    return false;
+    ByteSource *source = &cutter_of(s)->source;
+    const size_t there = byte_source_look(source, BYTE_BLOCK);
+    const char *end = there ? memrchr(source->data, '\n', there) : NULL;
+    return copy_source(s, s->job->arena, end ? (size_t)(end + 1 - source->data) : there);
 }
 
-/* Whether a text begins as a table with that field does. */
-static bool begins_table(Arena *arena, const Source *begin, const char *field, TableFormat *format)
+/* Whether the first line begins a table of several fields with the one that a text may feed. A
+ * file, which does not wait, may show fastText's labels further on. */
+static bool begins_table(TableStream *s, const Source *begin)
 {
-    const char *text = source_start(begin), *end = begin->text + begin->length,
-               *stop = memchr(text, '\n', (size_t)(end - text));
-    Line first = {text, (size_t)((stop ? stop : end) - text)};
-    first.length -= first.length && first.text[first.length - 1] == '\r';
-    const char *key = arena_printf(arena, "\"%s\":", field);
-    const size_t mark = sizeof TABLE_FASTTEXT_MARK - 1;
-    if (first.length >= mark && !memcmp(first.text, TABLE_FASTTEXT_MARK, mark)) {
-        *format = TABLE_FASTTEXT;
-        return true;
+    Arena *arena = s->job->arena;
+    const char *field = s->fields->names[0], *path = path_of(s);
+    if (!table_find_format(arena, path, begin, &field, 1, &s->format))
+        return file_is_regular(path) &&
+               table_find_format(arena, path, look_further(s), &field, 1, &s->format) &&
+               s->format == TABLE_FASTTEXT;
+    if (s->format == TABLE_JSON) {
+        const char *key = arena_printf(arena, "\"%s\"", field);
+        return memmem(begin->text, begin->length, key, strlen(key)) != NULL;
     }
-    *format = first.length && *text == '{' ? TABLE_JSON : TABLE_TSV;
-    return *format == TABLE_JSON
-               ? memmem(first.text, first.length, key, strlen(key)) != NULL
-               : memchr(first.text, '\t', first.length) && names_field(&first, field);
+    Diagnostics unseen;
+    diag_init(&unseen, arena);
+    return s->format == TABLE_LIST || s->format == TABLE_FASTTEXT ||
+           (s->options.is_named && !isdigit((unsigned char)*field)) ||
+           table_width(&unseen, arena, begin, s->format) > 1;
+}
+
+/* The first line; two where it may be "[" of a list or "sep=;" of CSV. NULL after errors. */
+static const Source *look_at_line(TableStream *s)
+{
+    size_t bytes;
+    bool ok = read_records(s, 1, 1, &bytes);
+    const char *data = cutter_of(s)->source.data;
+    if (ok && bytes && bytes <= sizeof "sep=;\r\n" - 1 && (*data == '[' || *data == 's'))
+        ok = read_records(s, 2, SIZE_MAX, &bytes);
+    return ok ? copy_source(s, s->job->arena, bytes) : NULL;
+}
+
+/* Whether the first line is several words with one mark between them, as a header has them, or the
+ * field's name alone. */
+static bool looks_headed(const Source *begin, const char *field)
+{
+    const char *at = source_start(begin), *end = begin->text + begin->length;
+    char mark = 0;
+    int words = 0;
+    for (;; at++, words++) {
+        const char *word = at;
+        while (at < end && (isalnum((unsigned char)*at) || *at == '_'))
+            at++;
+        if (at == word || isdigit((unsigned char)*word))
+            return false;
+        if (at == end || *at == '\n' || *at == '\r')
+            return words > 0 ||
+                   ((size_t)(at - word) == strlen(field) && !memcmp(word, field, strlen(field)));
+        if (!strchr("\t,;", *at) || (mark && *at != mark))
+            return false;
+        mark = *at;
+    }
+}
+
+/* Of a file that may be lines of text. False after an error. */
+static bool find_lines(TableStream *s)
+{
+    const Source *begin = look_at_line(s);
+    if (!begin)
+        return false;
+    s->is_lines = !begins_table(s, begin);
+    if (s->is_lines && s->options.is_named)
+        return job_error(s->job,
+                         "--column names a field of a table, and %s is lines of text: no field "
+                         "'%s' stands in its first line",
+                         text_name(path_of(s)), s->fields->names[0]);
+    if (s->is_lines)
+        s->format = TABLE_TSV;
+    if (s->is_lines && (*source_start(begin) == '{' || looks_headed(begin, s->fields->names[0])))
+        diag_remark(&s->job->diags, (Loc){.source = begin, .line = 1, .column = 1},
+                    "this line is read as a text, as all others: if it is %s, --column %s=FIELD "
+                    "names the field of the texts",
+                    *source_start(begin) == '{' ? "a record of JSON" : "a header",
+                    s->fields->inputs[0]);
+    return true;
 }
 
 static bool find_format(TableStream *s)
 {
     enum { BEGINNING = 64 };
     Arena *arena = s->job->arena;
-    size_t bytes;
-    if (!s->takes_lines) {
-        ByteSource *source = &cutter_of(s)->source;
-        if (source->length &&
-            *source->data == *TABLE_FASTTEXT_MARK) /* more bytes than these will come */
-            byte_source_look(source, sizeof TABLE_FASTTEXT_MARK - 1);
-        const size_t read = cutter_of(s)->source.length;
-        bytes = read < BEGINNING ? read : BEGINNING;
-        s->format = table_format(path_of(s), copy_source(s, arena, bytes));
-        return true;
-    }
+    ByteSource *source = &cutter_of(s)->source;
+    const char *const *fields = s->fields->names;
+    const size_t n = (size_t)s->fields->n;
     s->format = TABLE_TSV;
-    if (!read_records(s, 1, 1, &bytes))
-        return false;
-    s->is_lines =
-        !begins_table(arena, copy_source(s, arena, bytes), s->fields->names[0], &s->format);
-    return !s->is_lines || !s->options.is_named ||
-           job_error(
-               s->job,
-               "--column names a field of a table, and %s is lines of text (a table has the ending "
-               ".tsv, .csv or .jsonl)",
-               path_of(s));
+    if (s->takes_lines)
+        return find_lines(s);
+    if (source->length && *source->data == *TABLE_FASTTEXT_MARK) /* more than these will come */
+        byte_source_look(source, sizeof TABLE_FASTTEXT_MARK - 1);
+    const size_t there = source->length < BEGINNING ? source->length : BEGINNING;
+    s->format = table_format(path_of(s), copy_source(s, arena, there));
+    if (s->format != TABLE_TSV || table_file_is_named(path_of(s)))
+        return true;
+    const Source *begin = look_at_line(s);
+    if (begin && !table_find_format(arena, path_of(s), begin, fields, n, &s->format))
+        table_find_format(arena, path_of(s), look_further(s), fields, n, &s->format);
+    return begin != NULL;
 }
 
 static bool find_head(TableStream *s)
@@ -273,6 +323,20 @@ bool table_fields_expand(Job *job, const TextList *paths, int64_t line_limit, Ta
 
 /* ---- parts ---- */
 
+/* Warns once of labels as fastText has them in lines that are texts. */
+static void look_for_labels(TableStream *s, const Lines *lines)
+{
+    const size_t n = sizeof TABLE_FASTTEXT_MARK - 1;
+    for (int64_t i = 0; i < lines->n && !s->has_labels; i++)
+        if (lines->at[i].length > n && !memcmp(lines->at[i].text, TABLE_FASTTEXT_MARK, n)) {
+            s->has_labels = true;
+            diag_warning(&s->job->diags, lines_place(lines, i),
+                         "the label is read as a part of the text: the first lines, of a pipe the "
+                         "first one, say whether a text has fastText's labels, and have none");
+            table_stream_keep(s); /* for the message */
+        }
+}
+
 /* The first bytes as columns, in the memory of a part; NULL after errors. *left_out: lines that are
  * in no record. */
 static Lines **parse_part(TableStream *s, Diagnostics *diags, size_t bytes, int64_t *left_out)
@@ -288,6 +352,8 @@ static Lines **parse_part(TableStream *s, Diagnostics *diags, size_t bytes, int6
     }
     Lines **columns = ARENA_ARRAY(s->part, Lines *, 1);
     *columns = lines_parse(diags, s->part, source, s->limits.line);
+    if (*columns)
+        look_for_labels(s, *columns);
     return *columns ? columns : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* Lists of labels and vocabularies of columns: made for a training, kept in the folder of its
  * run. */
+#define _GNU_SOURCE
 #include "driver/run/column_words.h"
 
 #include "base/file.h"
@@ -74,10 +75,65 @@ static const char *bare_label(Arena *arena, const char *label)
     return arena_strndup(arena, begin, (size_t)(end - begin));
 }
 
+/* The parts of a label that a mark makes, each without blanks around it, are counted in `parts`;
+ * with `counted`, whether one of them was counted at least twice. */
+static bool cut_label(Arena *arena, const char *label, char mark, Map *parts, bool counted)
+{
+    bool found = false;
+    for (const char *at = label, *stop; at; at = *stop ? stop + 1 : NULL) {
+        stop = strchrnul(at, mark);
+        const char *part = bare_label(arena, arena_strndup(arena, at, (size_t)(stop - at)));
+        const uintptr_t n = (uintptr_t)map_get(parts, part);
+        if (counted)
+            found = found || (*part && n > 1);
+        else
+            map_set(parts, part, (void *)(n + 1));
+    }
+    return found;
+}
+
+/* The first of at least two labels that a mark cuts, most of them into parts that other labels
+ * have, too; NULL: there is none. */
+static const char *cut_by(const Labels *labels, char mark)
+{
+    Arena *scratch = arena_new();
+    Map parts;
+    const char *first = NULL;
+    int64_t n = 0, shared = 0;
+    map_init(&parts, scratch);
+    for (size_t i = 0; i < labels->words.count; i++)
+        cut_label(scratch, labels->words.data[i], mark, &parts, false);
+    for (size_t i = 0; i < labels->words.count; i++) {
+        const char *label = labels->words.data[i];
+        if (!strchr(label, mark))
+            continue;
+        n++;
+        shared += cut_label(scratch, label, mark, &parts, true);
+        first = first ? first : label;
+    }
+    arena_free(scratch);
+    return n > 1 && shared * 2 > n ? first : NULL;
+}
+
+/* Warns of a set whose labels have another mark between them than the column says. */
+static void look_for_mark(Job *job, const ColumnSpec *spec, const Op *input)
+{
+    for (const char *mark = ",;|/"; *mark && spec->many; mark++) {
+        const char *label = spec->many == *mark ? NULL : cut_by(spec->labels, *mark);
+        if (label)
+            diag_warning(&job->diags, input->loc,
+                         "'%s' is one label of `%s`, and other labels have parts of it: if '%c' "
+                         "stands between labels, write column(\"%s\", many = \"%c\") in place of "
+                         "many = \"%c\"",
+                         label, spec->input, *mark, ports_field(input), *mark, spec->many);
+    }
+}
+
 /* Warns of labels that differ by blanks alone. */
-static void look_at_labels(Job *job, const ColumnSpec *spec)
+static void look_at_labels(Job *job, const ColumnSpec *spec, const Op *input)
 {
     Map seen; /* bare label → label */
+    look_for_mark(job, spec, input);
     map_init(&seen, job->arena);
     for (size_t i = 0; i < spec->labels->words.count; i++) {
         const char *label = spec->labels->words.data[i], *bare = bare_label(job->arena, label),
@@ -151,7 +207,7 @@ bool column_words_make(Job *job, const char *folder, const ModelPorts *ports,
         if (columns->words[c] && !(spec->labels && column_words_are_counted(columns, c)))
             spec->labels = make_list(job, folder, input, spec, columns->words[c], own, line_limit);
         if (spec->labels && column_words_are_counted(columns, c))
-            look_at_labels(job, spec);
+            look_at_labels(job, spec, input);
         if (columns->own[c] && !spec->vocab)
             spec->vocab = own_vocabulary_make(job, folder, spec,
                                               own_spec(job, folder, input, spec, columns->own[c]),

@@ -56,6 +56,9 @@ typedef struct LineLimits {
     /* of a table: what else each of the wanted fields may have, as RecordFields.takes says; NULL:
      * nothing */
     const uint8_t *takes;
+    /* of a table: the model's input that each of the wanted fields feeds, for messages; NULL: it is
+     * not told */
+    const char *const *inputs;
 } LineLimits;
 
 /* The most bytes of a list of words or labels that a folder names. */

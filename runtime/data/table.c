@@ -1,4 +1,5 @@
 /* Tables: from files to records, and which fields of them are columns. */
+#define _GNU_SOURCE
 #include "runtime/data/table_reader.h"
 
 #include <stdlib.h>
@@ -126,32 +127,47 @@ static const char *other_marks(TableFormat format, const Line *cell)
 
 /* ---- fields ---- */
 
-static const char *field_is_missing(const TableReader *r, const Line *cells, size_t n,
-                                    const char *name)
+const char *table_other_field(const TableReader *r, size_t k)
 {
+    size_t column = 0;
+    while (column < r->head->n_columns && r->head->ends[column] <= k)
+        column++;
+    return r->head->inputs && column < r->head->n_columns
+               ? arena_printf(r->scratch, "; --column %s=FIELD reads another for the input `%s`",
+                              r->head->inputs[column], r->head->inputs[column])
+               : "";
+}
+
+/* The field k is not among the n of the first record. */
+static const char *field_is_missing(const TableReader *r, const Line *cells, size_t n, size_t k)
+{
+    const char *name = r->head->fields[k].text;
     const char *advice = n == 1 ? other_marks(r->head->format, &cells[0]) : NULL;
+    if (advice)
+        advice = arena_printf(r->scratch, "; %s", advice);
     if (r->head->is_numbered)
-        return arena_printf(r->scratch, "the field %s is wanted, and the first record has %zu%s%s",
-                            name, n, advice ? "; " : "", advice ? advice : "");
+        return arena_printf(r->scratch, "the field %s is wanted, and the first record has %zu%s",
+                            name, n, advice ? advice : table_other_field(r, k));
     const char **names = ARENA_ARRAY(r->scratch, const char *, n + 1);
     for (size_t i = 0; i < n; i++)
         names[i] = arena_strndup(r->scratch, cells[i].text, cells[i].length);
-    return arena_printf(r->scratch, "the header has no field '%s'%s%s", name, advice ? "; " : "",
-                        advice ? advice : text_known(r->scratch, "'", name, names, n));
+    return arena_printf(r->scratch, "the header has no field '%s'%s%s", name,
+                        advice ? "" : text_known(r->scratch, "'", name, names, n),
+                        advice ? advice : table_other_field(r, k));
 }
 
 /* The field's index among the n of the first record; false after an error. */
-static bool find_number(TableReader *r, const Line *cells, size_t n, const char *name,
-                        size_t *index)
+static bool find_number(TableReader *r, const Line *cells, size_t n, size_t k, size_t *index)
 {
-    const unsigned long long number = strtoull(name, NULL, 10);
+    const unsigned long long number = strtoull(r->head->fields[k].text, NULL, 10);
     *index = (size_t)number - 1;
     return number == 0 ? first_fault(r, "there is no field 0: the first is 1")
-                       : number <= n || first_fault(r, field_is_missing(r, cells, n, name));
+                       : number <= n || first_fault(r, field_is_missing(r, cells, n, k));
 }
 
-static bool find_name(TableReader *r, const Line *cells, size_t n, const Line *name, size_t *index)
+static bool find_name(TableReader *r, const Line *cells, size_t n, size_t k, size_t *index)
 {
+    const Line *name = &r->head->fields[k];
     size_t found = 0;
     for (size_t i = 0; i < n; i++)
         if (line_is(name, cells[i].text, cells[i].length)) {
@@ -162,7 +178,7 @@ static bool find_name(TableReader *r, const Line *cells, size_t n, const Line *n
                                  name->text, *index + 1, i + 1));
             *index = i;
         }
-    return found || first_fault(r, field_is_missing(r, cells, n, name->text));
+    return found || first_fault(r, field_is_missing(r, cells, n, k));
 }
 
 /* ---- marks of CSV ---- */
@@ -250,9 +266,8 @@ static bool find_fields(TableReader *r, TableHead *head)
         next(r, cells, (size_t)n);
     ok = head->is_numbered || table_expand(r, head, cells, (size_t)n);
     for (size_t k = 0; k < head->n_fields && head->fields; k++) {
-        const Line *name = &head->fields[k];
-        ok = (head->is_numbered ? find_number(r, cells, (size_t)n, name->text, &head->index[k])
-                                : find_name(r, cells, (size_t)n, name, &head->index[k])) &&
+        ok = (head->is_numbered ? find_number : find_name)(r, cells, (size_t)n, k,
+                                                           &head->index[k]) &&
              ok;
     }
     head->lines = head->is_numbered ? head->begin : r->line;
@@ -438,7 +453,7 @@ bool table_find_head(Diagnostics *diags, Arena *arena, const Source *beginning, 
                      TableHead *head)
 {
     TableReader r;
-    *head = (TableHead){.format = format};
+    *head = (TableHead){.format = format, .inputs = limits ? limits->inputs : NULL};
     table_name_fields(arena, fields, n_fields, limits ? limits->takes : NULL, head);
     const bool ok = open_reader(&r, diags, arena, beginning, head, limits) && find_head(&r, head);
     arena_free(r.scratch);
@@ -459,7 +474,7 @@ Table *table_parse(Diagnostics *diags, Arena *arena, const Source *source, Table
                    const char *const *fields, size_t n_fields, const LineLimits *limits)
 {
     TableReader r;
-    TableHead head = {.format = format};
+    TableHead head = {.format = format, .inputs = limits ? limits->inputs : NULL};
     Table *table = NULL;
     table_name_fields(arena, fields, n_fields, limits ? limits->takes : NULL, &head);
     if (open_reader(&r, diags, arena, source, &head, limits) && find_head(&r, &head)) {
@@ -487,6 +502,44 @@ bool table_end(Diagnostics *diags, const Source *file, TableFormat format, int64
     return format != TABLE_LIST || closed;
 }
 
+/* Whether a line of the text begins with a label of fastText. */
+static bool has_fasttext_line(const Source *text)
+{
+    static const char mark[] = "\n" TABLE_FASTTEXT_MARK;
+    return memmem(text->text, text->length, mark, sizeof mark - 1) != NULL;
+}
+
+bool table_find_format(Arena *arena, const char *path, const Source *beginning,
+                       const char *const *fields, size_t n_fields, TableFormat *format)
+{
+    enum { MOST = 1 << 16 };
+    static const TableFormat headed[] = {TABLE_TSV, TABLE_CSV};
+    TableFormat named;
+    *format = table_format(path, beginning);
+    if (*format != TABLE_TSV || table_is_named(path, &named))
+        return true;
+    Source first = *beginning;
+    const char *end = NULL;
+    if (first.length > MOST)
+        first.length = MOST;
+    if (first.length < beginning->length)
+        end = memrchr(first.text, '\n', first.length);
+    if (end)
+        first.length = (size_t)(end + 1 - first.text);
+    for (size_t i = 0; i < sizeof headed / sizeof *headed; i++) {
+        Diagnostics unseen;
+        TableHead head;
+        diag_init(&unseen, arena);
+        if (table_find_head(&unseen, arena, &first, headed[i], fields, n_fields, NULL, &head)) {
+            *format = headed[i];
+            return true;
+        }
+    }
+    if (has_fasttext_line(&first))
+        *format = TABLE_FASTTEXT;
+    return *format == TABLE_FASTTEXT;
+}
+
 int64_t table_width(Diagnostics *diags, Arena *arena, const Source *source, TableFormat format)
 {
     TableReader r;
@@ -510,9 +563,11 @@ Table *table_read(Diagnostics *diags, Arena *arena, const char *path, const char
     LineLimits own = limits ? *limits : (LineLimits){0};
     own.line = record_limit_of(own.line);
     const Source *source = text_read(diags, arena, path, &own);
-    return source ? table_parse(diags, arena, source, table_format(path, source), fields, n_fields,
-                                limits)
-                  : NULL;
+    TableFormat format;
+    if (!source)
+        return NULL;
+    table_find_format(arena, path, source, fields, n_fields, &format);
+    return table_parse(diags, arena, source, format, fields, n_fields, limits);
 }
 
 Table *table_read_all(Diagnostics *diags, Arena *arena, const char *const *paths, size_t n_paths,

@@ -19,10 +19,11 @@
  *   CoNLL-U     .conllu        the same; comments are all lines that begin with #, and words whose
  *                              number has a - or a . in it are left out
  *   fastText    (by its text)  a line: words __label__NAME, then a text; its fields are label (or
- *                              labels) and text
+ *                              labels) and text. A line may have no label
  *
  * A file of another name is fastText if it begins with __label__, JSON lines if its first byte
- * other than blanks is {, a JSON list if it begins with [ and {, else TSV.
+ * other than blanks is {, a JSON list if it begins with [ and {, else TSV; or what
+ * table_find_format finds by the fields that are wanted.
  *
  * Fields. They are named, and the first record of TSV and CSV is a header with the names; or all of
  * them are numbers from 1, and TSV and CSV have no header. Fields of JSON are keys; those of CoNLL
@@ -117,8 +118,9 @@ typedef struct TableHead {
     size_t n_fields, width, *index;
     bool is_numbered, at_least;
     const bool *is_wanted;
-    const uint8_t *takes;    /* LineLimits.takes, for each field */
-    size_t n_columns, *ends; /* which fields each column has: those before its end */
+    const uint8_t *takes;      /* LineLimits.takes, for each field */
+    const char *const *inputs; /* LineLimits.inputs, for each column */
+    size_t n_columns, *ends;   /* which fields each column has: those before its end */
 } TableHead;
 
 /* What stands between the names of several fields that are one column, whose cells are joined with
@@ -177,5 +179,11 @@ static inline const char *table_without_records(TableFormat format)
 bool table_is_named(const char *path, TableFormat *format);
 /* The format of a file of that name and text. */
 TableFormat table_format(const char *path, const Source *source);
+/* The same of a file that has the wanted fields, as its first 64 KB show: where neither its name
+ * nor its first bytes say more than that it may be TSV, CSV if its first record has the fields by
+ * commas or semicolons, and not by tabs; else fastText if a line begins with its mark. `beginning`
+ * has the first line whole. False: none of them fits, and a longer beginning may say more. */
+bool table_find_format(Arena *arena, const char *path, const Source *beginning,
+                       const char *const *fields, size_t n_fields, TableFormat *format);
 
 #endif

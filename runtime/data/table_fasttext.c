@@ -84,6 +84,10 @@ int64_t table_next_fasttext(TableReader *r, Line *cells, size_t room)
             *last++ = *c;
         *last++ = '\n';
     }
+    if (!n && !takes_several(r->head))
+        return table_fault(r, number, line->text,
+                           "the line has no label, and the model takes one: give it one "
+                           "(" TABLE_FASTTEXT_MARK "NAME), or leave it out, as fastText does");
     if (n > 1 && !takes_several(r->head))
         return table_fault(r, number, line->text,
                            "the line has %lld labels, and the model takes one: "

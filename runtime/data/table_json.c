@@ -5,16 +5,17 @@
 #include <string.h>
 
 /* Names the keys that the record, a good one, has instead. */
-static void tell_missing(TableReader *r, int64_t number, const Line *record, const Line *field,
-                         Line *cells)
+static void tell_missing(TableReader *r, int64_t number, const Line *record, size_t k, Line *cells)
 {
+    const Line *field = &r->head->fields[k];
     RecordKeys keys = {0};
     RowFault fault;
     const RecordFields again = {r->head->fields, r->head->n_fields, r->scratch, &keys,
                                 r->head->takes};
     record_read_json(&again, record, cells, &fault);
-    table_fault(r, number, record->text, "the record has no field '%.*s'%s", (int)field->length,
-                field->text, text_known(r->scratch, "'", field->text, keys.data, keys.count));
+    table_fault(r, number, record->text, "the record has no field '%.*s'%s%s", (int)field->length,
+                field->text, text_known(r->scratch, "'", field->text, keys.data, keys.count),
+                table_other_field(r, k));
 }
 
 /* The line of a place that is in `line` or behind. */
@@ -37,7 +38,7 @@ static int64_t read_object(TableReader *r, int64_t number, const Line *record, L
     }
     for (size_t k = 0; k < room; k++)
         if (!cells[k].text)
-            return tell_missing(r, number, record, &r->head->fields[k], cells), TABLE_BAD;
+            return tell_missing(r, number, record, k, cells), TABLE_BAD;
     return (int64_t)room;
 }
 

@@ -53,6 +53,8 @@ extern const char *const table_conll_passed[];
  * in the text. Returns TABLE_BAD. */
 int64_t table_fault(TableReader *reader, int64_t line, const char *at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* What to do where the file lacks the field k, behind a semicolon: the option for another. */
+const char *table_other_field(const TableReader *reader, size_t k);
 /* Cuts a line at each `mark`; cells as of TableNext. */
 int64_t table_split(const Line *line, char mark, Line *cells, size_t room);
 
