@@ -187,7 +187,7 @@ static void print_project(Job *job, const Init *command, const char *folder,
         printf("\n            %" PRId64 " different %s", p->parts.labels,
                kind->form == PROJECT_TAGS ? "tags" : "labels");
     if (p->parts.shared)
-        printf("\n            %s", project_shared(job->arena, &p->parts));
+        printf("\n            %s", project_shared(job->arena, kind, &p->parts));
     printf("\n  model.tfg %d layer%s of %d, %d head%s: for so much text, and %d processor%s\n",
            size->layers, text_plural(size->layers, "", "s"), size->d_model, size->heads,
            text_plural(size->heads, "", "s"), o->processors, text_plural(o->processors, "", "s"));
@@ -195,16 +195,45 @@ static void print_project(Job *job, const Init *command, const char *folder,
     printf("cd %s\n%s", folder, p->commands);
 }
 
-/* A label or a tag is no translation of its text. */
+/* A label or a tag is no translation of its text, and stands beside many. */
 static void drop_translation_findings(Survey *found)
 {
-    static const SurveyKind kinds[] = {SURVEY_copy, SURVEY_swapped, SURVEY_language, SURVEY_ratio,
-                                       SURVEY_shifted};
+    static const SurveyKind kinds[] = {SURVEY_copy,  SURVEY_swapped, SURVEY_language,
+                                       SURVEY_ratio, SURVEY_shifted, SURVEY_same_target};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         found->findings[kinds[i]].lines = 0;
         found->findings[kinds[i]].is_looked_for = false;
     }
+}
+
+/* The text with the fields' names in place of "source" and "target". */
+static const char *with_fields(Arena *arena, const char *text, const ProjectKindInfo *kind)
+{
+    static const char *const sides[] = {"source", "target"};
+    Text out = {0};
+    while (*text) {
+        int k = 0;
+        while (k < 2 && strncmp(text, sides[k], strlen(sides[k])) != 0)
+            k++;
+        text_put(&out, k < 2 ? kind->fields[k] : text, k < 2 ? strlen(kind->fields[k]) : 1);
+        text += k < 2 ? strlen(sides[k]) : 1;
+    }
+    return text_keep(arena, &out);
+}
+
+/* What is found of a table's pairs speaks of its fields. */
+static void name_fields(Arena *arena, Survey *found, const ProjectKindInfo *kind)
+{
+    found->unit = "record";
     found->ratio = 0;
+    for (int k = 0; k < found->n_columns; k++)
+        found->columns[k].name = kind->fields[k];
+    for (int k = 0; k < SURVEY_KINDS; k++) {
+        SurveyFinding *finding = &found->findings[k];
+        finding->title = with_fields(arena, finding->title, kind);
+        if (finding->advice)
+            finding->advice = with_fields(arena, finding->advice, kind);
+    }
 }
 
 /* Warns of what is suspicious about pairs. Which fields are read, of a table; else NULL. */
@@ -243,6 +272,8 @@ static int create(Job *job, const Init *command, const char *folder, ProjectKind
     cli_flush(job);
     if (ok && (info->form == PROJECT_LABELS || info->form == PROJECT_TAGS))
         drop_translation_findings(&found);
+    if (ok && project_is_table(info))
+        name_fields(job->arena, &found, info);
     if (ok) {
         Text out = {0};
         survey_print(&found, &out);

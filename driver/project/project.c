@@ -135,7 +135,7 @@ static ProjectWords make_words(Arena *arena, const char *name, const ProjectOpti
         {"test_lines", whole(arena, parts->test)},
         {"left_out", whole(arena, parts->left_out)},
         {"labels", whole(arena, parts->labels)},
-        {"shared", project_shared(arena, parts)},
+        {"shared", project_shared(arena, project_kind(o->kind), parts)},
         {"origin",
          survey->data == OF_PAIRS && strcmp(survey->columns[0].file, survey->columns[1].file) != 0
              ? arena_printf(arena, "%s and %s", survey->columns[0].file, survey->columns[1].file)

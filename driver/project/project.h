@@ -90,7 +90,7 @@ bool project_read_table(Job *job, const ProjectKindInfo *kind, const TextList *g
                         int64_t line_limit, SurveyText *text, const char **what);
 /* A sentence about the training pairs whose target is also in validation or test
  * (ProjectParts.shared). */
-const char *project_shared(Arena *arena, const ProjectParts *parts);
+const char *project_shared(Arena *arena, const ProjectKindInfo *kind, const ProjectParts *parts);
 /* Writes the parts of the data into the existing `folder`. False after errors. (project_data.c) */
 bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey,
                       const char *folder, ProjectParts *parts);

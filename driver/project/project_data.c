@@ -293,23 +293,27 @@ static bool check_tabs(Job *job, const ProjectOptions *o, const Survey *survey)
                      data->data[0], without, survey->lines);
 }
 
-const char *project_shared(Arena *arena, const ProjectParts *parts)
+const char *project_shared(Arena *arena, const ProjectKindInfo *kind, const ProjectParts *parts)
 {
-    const char *what =
-        text_plural(parts->shared, "pair whose target is", "pairs whose targets are");
-    return !parts->shared ? "No target that is validated or tested on is trained on."
+    const bool table = project_is_table(kind);
+    const char *target = table ? "second text" : "target",
+               *source = table ? "first text" : "source",
+               *what = arena_printf(arena, "pair%s whose %s%s", text_plural(parts->shared, "", "s"),
+                                    target, text_plural(parts->shared, " is", "s are"));
+    return !parts->shared
+               ? arena_printf(arena, "No %s that is validated or tested on is trained on.", target)
            : parts->kept
                ? arena_printf(
                      arena,
                      "%" PRId64
-                     " %s also validated or tested on, with other sources, stay%s in training: they "
-                     "are over %d %% of it.",
-                     parts->shared, what, text_plural(parts->shared, "s", ""), MOST_SHARED)
+                     " %s also validated or tested on, with other %ss, stay%s in training: "
+                     "they are over %d %% of it.",
+                     parts->shared, what, source, text_plural(parts->shared, "s", ""), MOST_SHARED)
                : arena_printf(
                      arena,
-                     "%" PRId64
-                     " %s also validated or tested on, with other sources, %s left out of training.",
-                     parts->shared, what, text_plural(parts->shared, "was", "were"));
+                     "%" PRId64 " %s also validated or tested on, with other %ss, %s left out of "
+                     "training.",
+                     parts->shared, what, source, text_plural(parts->shared, "was", "were"));
 }
 
 bool project_cut_data(Job *job, const ProjectOptions *options, const Survey *survey,

@@ -126,7 +126,11 @@ static Table *read_one(Job *job, const char *path, const ProjectKindInfo *kind,
     const Source *source = text_read(&job->diags, job->arena, path, limits);
     if (!source)
         return NULL;
-    const TableFormat format = table_format(path, source);
+    TableFormat format;
+    const char *names[2];
+    field_pair_choose(job, &pair, given, source, TABLE_JSON, names); /* as a header has them */
+    if (!table_find_format(job->arena, path, source, fields[0] ? fields : names, 2, &format))
+        table_find_format(job->arena, path, source, (const char *const[]){"1", "2"}, 2, &format);
     if (!fields[0])
         field_pair_choose(job, &pair, given, source, format, fields);
     Table *table = table_parse(&job->diags, job->arena, source, format, fields, 2, limits);

@@ -68,6 +68,10 @@ follow book 4
 measured() { sed -n "s/^$1 *\([0-9]*\).*/\1/p" "$2/said"; }
 
 tfc init sort-it/ --kind classifier --data labels.tsv --minutes 15 >out
+grep -q '^text    characters' out && grep -q '^label   characters' out && ! grep -q -i 'source\|target' out || fail "fields are called otherwise: $(cat out)"
+tr '\t' , <labels.tsv >labels.txt
+tfc init by_form --kind classifier --data labels.txt >out 2>err || fail "a CSV of another name: $(cat err)"
+cmp sort-it/data/train.tsv by_form/data/train.tsv || fail "the CSV has other rows"
 grep -q "^  table     text is field 1, label is field 2$" out || fail "$(cat out)"
 grep -q "^ *2 different labels$" out && grep -q "classes = 2 " sort-it/model.tfg || fail "labels: $(cat out)"
 grep -q "lengths of the sides" out && fail "a label is judged as a translation: $(cat out)"
@@ -145,7 +149,7 @@ grep -q -- "--vocab chars:auto" letters/README.md && grep -q "	a, b$" letters/da
 tfc init header --kind classifier --data header.tsv >out 2>err || fail "a header of other names: $(cat err)"
 grep -q "header.tsv:1:1: warning: no other row has the label 'team'" err || fail "a header of other names is a row: $(cat err)"
 tfc init two --kind classifier --data labels.tsv --data labels.tsv >out
-grep -q "^labels.tsv, labels.tsv: 2,400 pairs" out || fail "$(cat out)"
+grep -q "^labels.tsv, labels.tsv: 2,400 records" out || fail "$(cat out)"
 
 # Sizes follow the text.
 grep -q "layers = 1, d_model = 64" sort-it/model.tfg || fail "$(cat sort-it/model.tfg)"
