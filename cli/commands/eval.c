@@ -19,6 +19,7 @@ typedef struct Eval {
     TextList columns; /* "INPUT=FIELD" */
     const char *tokenize, *confusions, *languages;
     Decoding decoding;
+    double threshold;
     bool json;
 } Eval;
 
@@ -112,9 +113,43 @@ static void put_judged(const Judged *judged, JsonWriter *json)
         put_sets(&judged->sets, json);
 }
 
+/* The table of --confusions of sets: a line for each label, with what a text has to do with it. */
+static void put_set_table(const JudgedSets *sets, Text *out)
+{
+    Text digits = {0};
+    text_string(out, "label\tlabels\tpredictions\tright\tprecision\trecall\tf1\taverage_precision\t"
+                     "threshold\n");
+    for (int64_t i = 0; i < sets->n; i++) {
+        const MatchCount *of = &sets->of[i].count;
+        const double figures[] = {match_precision(of), match_recall(of), match_f1(of),
+                                  sets->of[i].average_precision,
+                                  (double)sets->prediction->thresholds[i]};
+        text_add(out, "%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64,
+                 class_name(sets->prediction, i, &digits), of->labels, of->predictions, of->right);
+        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)
+            if (isnan(figures[k])) /* of a label that no text has */
+                text_string(out, "\t");
+            else
+                text_add(out, "\t%.*g", RESULT_DIGITS, figures[k]);
+        text_string(out, "\n");
+    }
+    text_free(&digits);
+}
+
+static bool write_set_table(Job *job, const char *path, const JudgedSets *sets)
+{
+    Text out = {0};
+    put_set_table(sets, &out);
+    const bool ok = cli_write(job, path, &out);
+    text_free(&out);
+    return ok;
+}
+
 /* The table of --confusions: a line for each label, a field for each prediction. */
 static bool write_confusions(Job *job, const char *path, const Judged *judged)
 {
+    if (judged->sets.prediction && !judged->classes.prediction)
+        return write_set_table(job, path, &judged->sets);
     const JudgedTask *task = judged->classes.prediction ? &judged->classes : &judged->tags;
     const ClassCounts *counts = &task->counts;
     if (!task->prediction)
@@ -360,7 +395,7 @@ static bool eval(Job *job, const void *record, RunFolder *run)
          (is_mean ? predictor_add_members(&predictor, job, run) &&
                         run_folder_load(job, run, o->common.checkpoint)
                   : evaluation_prepare(job, run, o->common.checkpoint)) &&
-         thresholds_of_run(job, &predictor, run) &&
+         thresholds_settle(job, &predictor, run, o->threshold) &&
          measure_text(job, o, run, first, &text, predicting ? &predictor : NULL, &figures);
     ok = eval_text_close(&text, ok) &&
          (!o->confusions || write_confusions(job, o->confusions, &figures.judged));
@@ -402,7 +437,11 @@ static const Option options[] = {
 #include "runtime/decode/settings.def"
     {"confusions", "FILE.tsv", OUTPUT(Eval, confusions), 0, NULL,
      "of a table with a label a record or position: write how many records of each label (a line) "
-     "got each prediction (a field)"},
+     "got each prediction (a field); of sets of labels: for each label how often it is there, "
+     "predicted and right, its precision, recall, F1, average precision and threshold"},
+    {"threshold", "P", FIELD(Eval, threshold), 0, NULL,
+     "of sets of labels: count the labels with a probability of at least P, from 0 to 1, as "
+     "predicted (those that the run chose on its validation text for each label, or 0.5)"},
     {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,
      "tokenization of BLEU (none if the vocabulary is a list of words, else 13a)"},
     OPTION_CHECKPOINT(Eval),

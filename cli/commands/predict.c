@@ -277,21 +277,6 @@ static bool take_prompt(Job *job, const Predict *o, const RunFolder *run, Predic
     return true;
 }
 
-/* Those of the run, or the one that is given. */
-static bool settle_thresholds(Job *job, const Predict *o, Predictor *predictor,
-                              const RunFolder *run)
-{
-    bool any = false;
-    for (int p = 0; p < predictor->n; p++)
-        any = any || predictor->all[p].thresholds;
-    if (o->threshold > 0 && !any)
-        return job_error(job, "--threshold: the model predicts no sets of labels, as `predict NAME "
-                              "= many(logits)` does");
-    if (o->threshold > 0)
-        thresholds_set(predictor, o->threshold);
-    return o->threshold > 0 || thresholds_of_run(job, predictor, run);
-}
-
 static bool predict(Job *job, const void *record, RunFolder *run)
 {
     const Predict *o = record;
@@ -306,7 +291,7 @@ static bool predict(Job *job, const void *record, RunFolder *run)
         find_shown(job, o, &answers) && begin_form(job, &answers) &&
         (options.table = records_open(job, run, &predictor, &o->given)) != NULL &&
         stream_open(&stream, job, &options) && run_folder_load(job, run, o->common.checkpoint) &&
-        settle_thresholds(job, o, &predictor, run) && open_values(job, &answers);
+        thresholds_settle(job, &predictor, run, o->threshold) && open_values(job, &answers);
     cli_flush(job);
     if (!o->json && !answers.values)
         predicted_cut_names(job->arena, &predictor);

@@ -104,9 +104,18 @@ bool thresholds_of_run(Job *job, Predictor *predictor, const RunFolder *run)
     return thresholds_mean(job, predictor, checkpoints, run->n_with + 1);
 }
 
-void thresholds_set(Predictor *predictor, double threshold)
+bool thresholds_settle(Job *job, Predictor *predictor, const RunFolder *run, double given)
 {
+    bool any = false;
+    if (!(given > 0))
+        return thresholds_of_run(job, predictor, run);
+    if (given > 1)
+        return job_error(job, "--threshold %g: a probability is from 0 to 1", given);
     for (int p = 0; p < predictor->n; p++)
-        for (int64_t k = 0; predictor->all[p].thresholds && k < predictor->all[p].n_classes; k++)
-            predictor->all[p].thresholds[k] = (float)threshold;
+        for (int64_t k = 0; predictor->all[p].thresholds && k < predictor->all[p].n_classes; k++) {
+            predictor->all[p].thresholds[k] = (float)given;
+            any = true;
+        }
+    return any || job_error(job, "--threshold: the model predicts no sets of labels, as `predict "
+                                 "NAME = many(logits)` does");
 }

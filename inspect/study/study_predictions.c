@@ -282,6 +282,16 @@ static void add_worst(Job *job, const Judged *judged, const JudgedTask *task, co
     }
 }
 
+/* How well each label of sets is found. */
+static void add_sets(Job *job, const JudgedSets *sets, RunView *view)
+{
+    MatchCount *of = ARENA_ARRAY(job->arena, MatchCount, sets->n + 1);
+    for (int64_t i = 0; i < sets->n; i++)
+        of[i] = sets->of[i].count;
+    add_matches(job, arena_printf(job->arena, "Labels of %s", sets->prediction->name), "records",
+                of, sets->prediction->names, sets->n, view);
+}
+
 static void add_tables(Job *job, const Judged *judged, const Fields *fields, const Corpus *corpus,
                        RunView *view)
 {
@@ -323,6 +333,8 @@ static void add_tables(Job *job, const Judged *judged, const Fields *fields, con
                         "positions", task->counts.of, task->prediction->names, task->counts.n,
                         view);
     }
+    if (judged->sets.prediction)
+        add_sets(job, &judged->sets, view);
     add_worst(job, judged, &judged->classes, &classes, fields, corpus, view);
     add_worst(job, judged, &judged->tags, &tags, fields, corpus, view);
     add_worst(job, judged, &judged->sequences, &sequences, fields, corpus, view);

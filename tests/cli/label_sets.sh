@@ -101,6 +101,30 @@ printf 'text\tlabels\nw0 w1\t the 1 ||the 0|the 1|\n' >twice.tsv
 "$tfc" eval run --data once.tsv >once
 "$tfc" eval run --data twice.tsv | cmp - once || fail "a set is read otherwise where a label stands twice"
 
+# The same at other thresholds, label by label, and on the page of the run.
+count_labels() { # count_labels SETS: label, how often it is there, predicted, right
+    tail -n +2 valid.tsv | paste - "$1" | awk -F'\t' '
+        { n = split($2, right, / ?\| ?/); m = split($3, found, "|"); split("", is)
+          for (i = 1; i <= n; i++) if (!(right[i] in is)) { is[right[i]] = 1; r[right[i]]++ }
+          for (i = 1; i <= m; i++) { p[found[i]]++; if (found[i] in is) both[found[i]]++ } }
+        END { for (l in r) print l "\t" r[l] + 0 "\t" p[l] + 0 "\t" both[l] + 0 }' | LC_ALL=C sort
+}
+"$tfc" predict run --input texts --threshold 0.3 >low
+for given in '' '--threshold 0.3'; do
+    # shellcheck disable=SC2086
+    "$tfc" eval run --data valid.tsv --confusions labels.tsv $given >/dev/null || fail "eval $given"
+    [ "$(head -n 1 labels.tsv | cut -f 1-4,9)" = "label	labels	predictions	right	threshold" ] || fail "$(cat labels.tsv)"
+    if [ -n "$given" ]; then count_labels low; else count_labels sets; fi >counted
+    tail -n +2 labels.tsv | cut -f 1-4 | LC_ALL=C sort | cmp - counted || fail "$given: $(cat labels.tsv counted)"
+done
+[ "$(tail -n +2 labels.tsv | cut -f 9 | sort -u)" = 0.300000012 ] || fail "$(cat labels.tsv)"
+refuses 1 'a probability is from 0 to 1' "$tfc" eval run --data valid.tsv --threshold 1.5
+"$tfc" report run -o page.html 2>told || fail "$(cat told)"
+count_labels sets >counted
+sed -n '/figcaption>Labels of tag</,/<\/figure>/p' page.html | sed 's/<[^>]*>/ /g' |
+    awk '/^ *the [0-4] / { print $1 " " $2 "\t" $3 "\t" $4 }' | LC_ALL=C sort >shown
+cut -f 1-3 counted | cmp - shown || fail "the page: $(cat shown) $(cat told)"
+
 "$tfc" predict run --input texts --threshold 0.999 >few
 "$tfc" predict run --input texts --threshold 0.001 >many
 [ "$(wc -c <few)" -lt "$(wc -c <sets)" ] && [ "$(wc -c <sets)" -lt "$(wc -c <many)" ] || fail "--threshold"
