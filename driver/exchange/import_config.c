@@ -105,6 +105,13 @@ bool import_config_generation(Job *job, const char *folder, ImportConfig *config
     return import_json_read(job, folder, PUBLISHED_GENERATION, JV_OBJECT, &config->generation);
 }
 
+/* Whether each label has a probability of its own. */
+static bool is_independent(const JsonValue *config)
+{
+    const char *problem = json_member_text(config, "problem_type");
+    return problem && !strcmp(problem, "multi_label_classification");
+}
+
 /* *name: the first of `architectures`; NULL: it is not said. False after an error. */
 static bool class_name(Job *job, const Source *config, const JsonValue *json, const char **name)
 {
@@ -187,6 +194,7 @@ bool import_config_read_file(Job *job, FileReach reach, const char *path, const 
                                           .tensors = &config->tensors,
                                           .vectors = !pairs && import_sentences_is(job, folder),
                                           .one_label = import_labels_one(config->json),
+                                          .independent = is_independent(config->json),
                                           .pairs = pairs});
     if (!config->model)
         return false;

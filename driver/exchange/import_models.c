@@ -7,6 +7,7 @@
 #define OF_TEXTS "ForSequenceClassification"
 #define CLASSES(type, name)                                                                         \
     {type, {"text_scores.tfg"}, ROWS(name##_scores), NULL, GIVES_SCORE, OF_TEXTS, false},           \
+        {type, {"text_labels.tfg"}, ROWS(name##_labels), NULL, GIVES_LABELS, OF_TEXTS, false},      \
         {type, {"text_classes.tfg"}, ROWS(name##_classes), NULL, GIVES_OTHER, OF_TEXTS, false},     \
         {type, {"pair_scores.tfg"}, ROWS(name##_pair_scores), NULL, GIVES_SCORE, OF_TEXTS, true},   \
         {type, {"pair_classes.tfg"}, ROWS(name##_pair_classes), NULL, GIVES_OTHER, OF_TEXTS, true}, \
@@ -48,6 +49,9 @@ static const ImportModel models[] = {
     CLASSES("albert", albert),
     {"albert",      {"bert.tfg"},               ROWS(albert),             "predictions.bias",     GIVES_OTHER, NULL, false},
     {"albert",      {"sentences.tfg"},          ROWS(albert_vectors),     NULL,                   GIVES_VECTORS, NULL, false},
+    {"modernbert",  {"modern_scores.tfg", "text_scores.tfg"},   ROWS(modernbert_scores),  NULL,     GIVES_SCORE,  OF_TEXTS, false},
+    {"modernbert",  {"modern_labels.tfg", "text_labels.tfg"},   ROWS(modernbert_labels),  NULL,     GIVES_LABELS, OF_TEXTS, false},
+    {"modernbert",  {"modern_classes.tfg", "text_classes.tfg"}, ROWS(modernbert_classes), NULL,     GIVES_OTHER,  OF_TEXTS, false},
     {"modernbert",  {"modernbert.tfg"},         ROWS(modernbert),         "decoder.bias",         GIVES_OTHER, NULL, false},
     {"modernbert",  {"modern_sentences.tfg", "sentences.tfg"}, ROWS(modernbert_vectors), NULL,    GIVES_VECTORS, NULL, false},
     /* clang-format on */
@@ -79,7 +83,9 @@ static bool is_of(const ImportModel *model, const ImportSought *sought)
     const char *class_name = sought->class_name ? sought->class_name : "";
     return (!model->ending ||
             (text_ends(class_name, model->ending) && model->pairs == sought->pairs)) &&
-           (model->gives != GIVES_SCORE || sought->one_label) && has_head(model, sought->tensors);
+           (model->gives != GIVES_SCORE || sought->one_label) &&
+           (model->gives != GIVES_LABELS || sought->independent) &&
+           has_head(model, sought->tensors);
 }
 
 static const ImportModel *find_model(const ImportSought *sought)

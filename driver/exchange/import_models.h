@@ -52,14 +52,15 @@ static inline bool import_row_has_key(const ImportRow *row)
            row->kind != IMPORT_FRONT;
 }
 
-typedef enum ImportGives { GIVES_OTHER, GIVES_VECTORS, GIVES_SCORE } ImportGives;
+typedef enum ImportGives { GIVES_OTHER, GIVES_VECTORS, GIVES_SCORE, GIVES_LABELS } ImportGives;
 
 /* ImportModel: a model_type of config.json, or of one that has several heads one of these.
  *   files     names in models/: the model's file, then the files that it uses
  *   rows      up to a row whose key is NULL
  *   head      a tensor that only weights of this head have; NULL: any weights
  *   gives     vectors of texts (import_sentences.h); a number for a text, by a head with one label;
- *             or what its other outputs are
+ *             any number of labels, each with a probability of its own; or what its other outputs
+ *             are
  *   pairs     it reads two texts together (import_pairs.h)
  *   ending    how the name of its class ends (`architectures`), where others of the type have the
  *             same tensors; NULL: whatever the class */
@@ -80,11 +81,12 @@ const ImportModel *import_model_at(int i); /* of all, from 0 on; NULL: there are
  *   tensors      the names of the weights
  *   vectors      it makes vectors of texts
  *   one_label    its head has one label (import_labels.h)
+ *   independent  each of its labels has a probability of its own (`problem_type`)
  *   pairs        it reads two texts together */
 typedef struct ImportSought {
     const char *type, *class_name;
     const TextList *tensors;
-    bool vectors, one_label, pairs;
+    bool vectors, one_label, independent, pairs;
 } ImportSought;
 /* The first model of the type and class whose head is among the tensors, or which needs none;
  * `vectors`: the first that makes vectors. NULL after an error, which lists the known types. */

@@ -41,13 +41,17 @@ extern const ImportRow import_rows_bert_scores[], import_rows_roberta_scores[],
     import_rows_distilbert_scores[], import_rows_albert_scores[];
 extern const ImportRow import_rows_bert_classes[], import_rows_roberta_classes[],
     import_rows_distilbert_classes[], import_rows_albert_classes[];
+extern const ImportRow import_rows_bert_labels[], import_rows_roberta_labels[],
+    import_rows_distilbert_labels[], import_rows_albert_labels[];
 extern const ImportRow import_rows_bert_pair_scores[], import_rows_roberta_pair_scores[],
     import_rows_distilbert_pair_scores[], import_rows_albert_pair_scores[];
 extern const ImportRow import_rows_bert_pair_classes[], import_rows_roberta_pair_classes[],
     import_rows_distilbert_pair_classes[], import_rows_albert_pair_classes[];
 extern const ImportRow import_rows_bert_tags[], import_rows_roberta_tags[],
     import_rows_distilbert_tags[], import_rows_albert_tags[];
-extern const ImportRow import_rows_modernbert[], import_rows_modernbert_vectors[];
+extern const ImportRow import_rows_modernbert[], import_rows_modernbert_vectors[],
+    import_rows_modernbert_scores[], import_rows_modernbert_classes[],
+    import_rows_modernbert_labels[];
 extern const ImportRow import_rows_gpt2[], import_rows_llama[], import_rows_mistral[],
     import_rows_qwen2[], import_rows_qwen3[], import_rows_phi3[], import_rows_olmo2[],
     import_rows_smollm3[];

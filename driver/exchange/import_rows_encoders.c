@@ -86,12 +86,14 @@ const ImportRow import_rows_albert_vectors[] = {ALBERT, IGNORE("predictions.**")
 #define TAGS                                                                                 \
     LABELS("tags"), MUST("problem_type", "[null, \"single_label_classification\"]", "null"), \
         KEY("num_labels", "null")
+#define TEXT_CLASSES                              \
+    LABELS("classes"), KEY("num_labels", "null"), \
+        MUST("problem_type", "[null, \"single_label_classification\"]", "null")
 /* Of several independent labels each has a sigmoid of its own. */
 #define INDEPENDENT "\"multi_label_classification\""
-#define TEXT_CLASSES                                                                              \
-    LABELS("classes"), KEY("num_labels", "null"),                                                 \
-        MUST("problem_type", "[null, \"single_label_classification\", " INDEPENDENT "]", "null"), \
-        FLAG("problem_type", "independent", INDEPENDENT, NULL)
+#define TEXT_LABELS                               \
+    LABELS("classes"), KEY("num_labels", "null"), \
+        MUST("problem_type", "[" INDEPENDENT "]", INDEPENDENT)
 #define TEXT_SCORES                                                              \
     KEY("id2label", "null"), KEY("num_labels", "null"),                          \
         MUST("problem_type", "[null, \"regression\", " INDEPENDENT "]", "null"), \
@@ -108,16 +110,19 @@ const ImportRow import_rows_albert_vectors[] = {ALBERT, IGNORE("predictions.**")
 #define ALBERT_HEAD CONST("classifier_dropout_prob", "p_head", "0.1")
 const ImportRow import_rows_bert_scores[] = {BERT, BERT_HEAD, TEXT_SCORES, END};
 const ImportRow import_rows_bert_classes[] = {BERT, BERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_bert_labels[] = {BERT, BERT_HEAD, TEXT_LABELS, END};
 const ImportRow import_rows_bert_pair_scores[] = {BERT, BERT_HEAD, PAIR_SCORES, END};
 const ImportRow import_rows_bert_pair_classes[] = {BERT, BERT_HEAD, PAIR_CLASSES, END};
 const ImportRow import_rows_bert_tags[] = {BERT, BERT_HEAD, TAGS, END};
 const ImportRow import_rows_roberta_scores[] = {ROBERTA, ROBERTA_HEAD, TEXT_SCORES, END};
 const ImportRow import_rows_roberta_classes[] = {ROBERTA, ROBERTA_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_roberta_labels[] = {ROBERTA, ROBERTA_HEAD, TEXT_LABELS, END};
 const ImportRow import_rows_roberta_pair_scores[] = {ROBERTA, ROBERTA_HEAD, PAIR_SCORES, END};
 const ImportRow import_rows_roberta_pair_classes[] = {ROBERTA, ROBERTA_HEAD, PAIR_CLASSES, END};
 const ImportRow import_rows_roberta_tags[] = {ROBERTA, BERT_HEAD, TAGS, END};
 const ImportRow import_rows_distilbert_scores[] = {DISTILBERT, DISTILBERT_HEAD, TEXT_SCORES, END};
 const ImportRow import_rows_distilbert_classes[] = {DISTILBERT, DISTILBERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_distilbert_labels[] = {DISTILBERT, DISTILBERT_HEAD, TEXT_LABELS, END};
 const ImportRow import_rows_distilbert_pair_scores[] = {DISTILBERT, DISTILBERT_HEAD, PAIR_SCORES,
                                                         END};
 const ImportRow import_rows_distilbert_pair_classes[] = {DISTILBERT, DISTILBERT_HEAD, PAIR_CLASSES,
@@ -125,6 +130,7 @@ const ImportRow import_rows_distilbert_pair_classes[] = {DISTILBERT, DISTILBERT_
 const ImportRow import_rows_distilbert_tags[] = {DISTILBERT, TAGS, END};
 const ImportRow import_rows_albert_scores[] = {ALBERT, ALBERT_HEAD, TEXT_SCORES, END};
 const ImportRow import_rows_albert_classes[] = {ALBERT, ALBERT_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_albert_labels[] = {ALBERT, ALBERT_HEAD, TEXT_LABELS, END};
 const ImportRow import_rows_albert_pair_scores[] = {ALBERT, ALBERT_HEAD, PAIR_SCORES, END};
 const ImportRow import_rows_albert_pair_classes[] = {ALBERT, ALBERT_HEAD, PAIR_CLASSES, END};
 const ImportRow import_rows_albert_tags[] = {ALBERT, ALBERT_HEAD, TAGS, END};
@@ -147,3 +153,13 @@ const ImportRow import_rows_modernbert_vectors[] = {
     IGNORE("decoder.bias"),
     END,
 };
+
+/* The head that classifies; its pooling is read before MODERNBERT passes over it. */
+#define MODERN_HEAD                                                                          \
+    FIXED("head", "\"modernbert\""), CONST("classifier_pooling", "pooled_by", "\"cls\""),    \
+        CONST("classifier_dropout", "p_head", "0"), MODERNBERT, KEY("decoder_bias", "null"), \
+        MUST("classifier_bias", "false", "false"),                                           \
+        SAME("classifier_activation", "hidden_activation"), IGNORE("decoder.bias")
+const ImportRow import_rows_modernbert_scores[] = {MODERN_HEAD, TEXT_SCORES, END};
+const ImportRow import_rows_modernbert_classes[] = {MODERN_HEAD, TEXT_CLASSES, END};
+const ImportRow import_rows_modernbert_labels[] = {MODERN_HEAD, TEXT_LABELS, END};

@@ -151,7 +151,7 @@ CHANGES = [
     ("vectors_of_own", "minilm", {"architectures": ["NewModel"], "new_trick": 1}, "refused \"new_trick\" may change what"),
     ("next", "bert", {"architectures": ["BertForNextSentencePrediction"]}, "refused the head of BertForNextSentencePrediction"),
     ("classes", "llama", {"architectures": ["LlamaForSequenceClassification"]}, "refused the head of LlamaForSequenceClassification .* is not read\n"),
-    ("modern_classes", "modern", {"architectures": ["ModernBertForSequenceClassification"]}, "refused the head of ModernBertForSequenceClassification"),
+    ("modern_tags", "modern", {"architectures": ["ModernBertForTokenClassification"]}, "refused the head of ModernBertForTokenClassification"),
     ("uses", "llama", {"pruned_heads": {"0": [1]}}, "refused \"pruned_heads\" is"),
     ("unknown", "llama", {"new_trick": 1}, "warns \"new_trick\" is left unread"),
     ("own_class", "llama", {"new_trick": 1, "auto_map": {"AutoModel": "x.Y"}}, "refused \"new_trick\" may change what"),

@@ -57,7 +57,10 @@ static const char *const models[] = {"bert_classes",
                                      "m2m_uneven",
                                      "bert_scores",
                                      "roberta_scores",
-                                     "bert_independent"};
+                                     "bert_independent",
+                                     "modern_classes",
+                                     "modern_labels",
+                                     "modern_scores"};
 
 /* What a batch is in the file: "1.src". */
 static const char *batch_part(const PublishedCase *c, int64_t i, int batch)
@@ -105,7 +108,7 @@ static void check_import(Harness *h, const PublishedCase *c)
             file_read(&h->diags, h->arena,
                       arena_printf(h->arena, "%s/labels-%s.txt", c->run, labels), 1 << 20);
         const char *wanted =
-            *labels == 't' ? "O\nB-PER\nI-PER\nB-LOC\nI-LOC\n" : "bad\ngood\nneither\n";
+            !strcmp(labels, "tag") ? "O\nB-PER\nI-PER\nB-LOC\nI-LOC\n" : "bad\ngood\nneither\n";
         harness_check(h, list && !strcmp(list->text, wanted), "%s: other labels", c->name);
     }
 }
@@ -115,12 +118,13 @@ static void check_prediction(Harness *h, const PublishedCase *c, const StFile *o
                              const StTensor *logits)
 {
     const StTensor *score = st_find(ours, "score");
-    const bool is_number = !strcmp(c->name, "bert_scores");
-    const bool is_independent = !strcmp(c->name, "bert_independent");
+    const bool is_number = !strcmp(c->name, "bert_scores") || !strcmp(c->name, "modern_scores");
+    const bool is_independent =
+        !strcmp(c->name, "bert_independent") || !strcmp(c->name, "modern_labels");
     if (!is_number && !is_independent && strcmp(c->name, "roberta_scores"))
         return;
     if (is_independent)
-        score = st_find(ours, "class");
+        score = st_find(ours, "tag");
     bool ok = score && score->count == logits->count;
     for (int64_t i = 0; ok && i < score->count; i++) {
         const double x = st_value(logits, i), wanted = is_number ? x : 1 / (1 + exp(-x));

@@ -13,7 +13,10 @@ bool case_is_weight(const StTensor *tensor)
 
 const char *case_labels(const PublishedCase *c)
 {
-    return st_find(c->theirs, "0.label") ? "label" : st_find(c->theirs, "0.tag") ? "tag" : NULL;
+    return st_find(c->theirs, "0.label")  ? "label"
+           : st_find(c->theirs, "0.tags") ? "tags"
+           : st_find(c->theirs, "0.tag")  ? "tag"
+                                          : NULL;
 }
 
 bool case_is_encoder(const PublishedCase *c)
