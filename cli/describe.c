@@ -338,23 +338,26 @@ static void tail_zsh(void)
 
 /* ---- settings ---- */
 
+enum { SETTING_HELP = 4 }; /* the column where a setting's meaning begins, below its row */
+
 static void print_setting(const char *option, const char *value, const char *name, double initial,
                           double least, double most, const char *help)
 {
-    char left[40] = "", shown[16] = "", range[40];
+    char left[40] = "", shown[16] = "", range[40], row[160];
     if (option)
         snprintf(left, sizeof left, "--%s %s", option, value ? value : "");
     if (initial >= least)
         snprintf(shown, sizeof shown, "%g", initial);
     snprintf(range, sizeof range, isinf(most) ? "%.10g or more" : "%.10g to %.10g", least, most);
-    printf("%-24s %-19s %-8s %-18s %s\n", left, name, shown, range, help);
+    snprintf(row, sizeof row, "%-24s %-19s %-8s %s", left, name, shown, range);
+    help_print_row(stdout, row, SETTING_HELP, help);
 }
 
 /* The rows of decoding's settings as a table, and those of training. */
 static void head_settings(void)
 {
     const char *heads =
-        "option                   setting             default  range              meaning\n";
+        "  option                   setting             default  range\n    meaning\n";
     printf("%s", heads);
 #define SETTING(kind, name, initial, least, most, option, value, help) \
     print_setting(option, value, #name, initial, least, most, help);

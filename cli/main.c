@@ -23,14 +23,20 @@ const Command *const commands[] = {
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
+static void print_commands(FILE *out)
+{
+#define TITLE(text) fprintf(out, " %s\n", text);
+#define COMMAND(command) help_print_row(out, command_##command.name, 14, command_##command.summary);
+#include "cli/commands/commands.def"
+}
+
 static void print_help(FILE *out)
 {
     fprintf(out,
             "tfc %s: a compiler and runtime for Transformers\n\n"
             "Usage: tfc COMMAND [ARGUMENTS]\n\nCommands:\n",
             TFC_VERSION);
-    for (int i = 0; i < command_count; i++)
-        help_print_row(out, commands[i]->name, 14, commands[i]->summary);
+    print_commands(out);
     fprintf(out,
             "\n  tfc COMMAND --help lists a command's options, tfc help --settings the settings\n"
             "  of decoding and training. tfc help --man, --bash and --zsh print the manual\n"

@@ -97,7 +97,7 @@ def formats(root):
 def all_commands(tfc):
     """Of each command of tfc --help its kinds; [""]: it has none that are told apart."""
     listed = printed(tfc, "--help").split("\nCommands:\n")[1].split("\n\n")[0]
-    return {line.split()[0]: [""] for line in listed.splitlines() if line[2:3] != " "}
+    return {line.split()[0]: [""] for line in listed.splitlines() if re.match("  [^ ]", line)}
 
 
 def missing_rows(tfc, root):

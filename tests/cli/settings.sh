@@ -18,7 +18,7 @@ for i in 1 2 3 4; do echo "a b c $i"; done >t.txt
 "$tfc" train m.tfg --source t.txt --target t.txt --vocab words:auto --out run --steps 1 --no-bleu 2>err || fail "$(cat err)"
 "$tfc" compile run -o program --emit exe 2>err || fail "$(cat err)"
 "$tfc" compile run -o libsmall.so --function encode,decode_step 2>err || fail "$(cat err)"
-"$tfc" help --settings >rows
+COLUMNS=80 "$tfc" help --settings >rows
 python3 - "$tfc" <<'P'
 import re
 import subprocess
@@ -28,7 +28,9 @@ import small
 
 tfc = sys.argv[1]
 heads, *lines = open("rows").read().splitlines()
-at = [heads.index(head) for head in ("option", "setting", "default", "range", "meaning")]
+assert all(len(line) <= 80 for line in lines), max(lines, key=len)
+lines = [line for line in lines if not re.match("    [^ ]", line)]  # without what each means
+at = [heads.index(head) for head in ("option", "setting", "default", "range")] + [81]
 end = lines.index("")
 rows, of_training = [[[line[a:b].strip() for a, b in zip(at, at[1:])] for line in part] for part in (lines[:end], lines[end + 2:])]
 
