@@ -361,8 +361,11 @@ static bool info_run(Job *job, const char *path)
     if (ok) {
         print_model(job, run.session.model, weights);
         print_decoding(&run.session);
-        printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
-               corpus_kind_words[run.kind]);
+        if (columns_have_text(&run.inference.ports, &run.columns))
+            printf("vocabulary of %d tokens, trained on %s\n", (int)vocab_size(run.vocab),
+                   corpus_kind_words[run.kind]);
+        else
+            printf("no vocabulary, trained on %s\n", corpus_kind_words[run.kind]);
         for (size_t i = 0; i < run.session.options.settings.count; i++)
             printf("  set     %s\n", cli_name(job->arena, run.session.options.settings.data[i]));
         print_computed(job, path);

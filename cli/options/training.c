@@ -118,6 +118,29 @@ static TextList without_sizes(Job *job, const TextList *all, const TextList *giv
     return kept;
 }
 
+/* Whether "INPUT=FIELD" is given for the input. */
+static bool is_given(const TextList *given, const char *field)
+{
+    const size_t name = strcspn(field, "=") + 1;
+    for (size_t i = 0; i < given->count; i++)
+        if (!strncmp(given->data[i], field, name))
+            return true;
+    return false;
+}
+
+/* The fields that the run was trained with, where no others are given, and those. */
+static TextList fields_of_run(Job *job, const RunRecord *record, const TextList *given)
+{
+    TextList all = {0};
+    for (size_t i = 0; i + 1 < record->arguments.count; i++)
+        if (!strcmp(record->arguments.data[i], "--column") &&
+            !is_given(given, record->arguments.data[i + 1]))
+            vec_push(job->arena, all, record->arguments.data[i + 1]);
+    for (size_t i = 0; i < given->count; i++)
+        vec_push(job->arena, all, given->data[i]);
+    return all;
+}
+
 /* "tfc train RUN -o NEW": a new run of RUN's model, settings and vocabulary that begins from
  * its params; an exit status. */
 static int begin_from(Job *job, TrainOptions *o)
@@ -136,6 +159,8 @@ static int begin_from(Job *job, TrainOptions *o)
     o->library = own.library;
     o->reach = own.reach;
     o->settings = o->vocab.spec ? without_sizes(job, &own.settings, &o->settings) : own.settings;
+    if (o->texts.data.count)
+        o->columns = fields_of_run(job, &record, &o->columns);
     if (!o->weights)
         o->weights = run;
     if (!o->vocab.spec && !o->prepared)

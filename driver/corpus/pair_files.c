@@ -35,8 +35,17 @@ bool pair_columns_of(Job *job, const char *source, const char *target, const Tex
 
 static TableFormat format_of(const char *path, const TextList *columns, const Source *begin)
 {
+    Arena *scratch = arena_new();
     TableFormat format = TABLE_TSV;
-    return table_is_named(path, &format) || columns->count ? table_format(path, begin) : format;
+    const bool is_named = table_is_named(path, &format);
+    if (is_named || columns->count)
+        format = table_format(path, begin);
+    if (!is_named && format == TABLE_TSV &&
+        !(table_find_format(scratch, path, begin, pair_sides.names, 2, &format) &&
+          format == TABLE_CSV))
+        format = TABLE_TSV;
+    arena_free(scratch);
+    return format;
 }
 
 static PairFields choose_fields(Job *job, const char *path, const TextList *columns,

@@ -377,8 +377,10 @@ bool pair_reader_next(Diagnostics *diags, PairReader *reader, Line sides[2])
         if (!part->has_columns)
             continue;
         if (!line_columns(&result.line, sides))
-            return refuse_part_line(diags, part, k, result.number, 1,
-                                    "no tab: expected a source, a tab and its target");
+            return refuse_part_line(
+                diags, part, k, result.number, 1,
+                "no tab: expected a source, a tab and its target (tables of other forms "
+                "are FILE.csv and FILE.jsonl)");
     }
     return true;
 }

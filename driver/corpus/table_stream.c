@@ -236,7 +236,7 @@ static bool find_lines(TableStream *s)
     if (s->is_lines && s->options.is_named)
         return job_error(s->job,
                          "--column names a field of a table, and %s is lines of text: no field "
-                         "'%s' stands in its first line",
+                         "'%s' stands in its first line (CoNLL's columns are read as FILE.conll)",
                          text_name(path_of(s)), s->fields->names[0]);
     if (s->is_lines)
         s->format = TABLE_TSV;
@@ -387,14 +387,17 @@ static Lines **parse_good(TableStream *s, size_t bytes, int64_t *left_out)
     return columns;
 }
 
-/* Whether the file had records so far, or may have none; else an error says that it has none. */
+/* Whether the file had records so far, or need have none; else an error says that it has none. */
 static bool had_records(TableStream *s)
 {
+    const Loc file = {.source = copy_source(s, s->job->arena, 0)};
     if (s->records > 0 || s->is_lines)
         return true;
-    diag_error(&s->job->diags, (Loc){.source = copy_source(s, s->job->arena, 0)}, "%s",
-               table_without_records(s->format));
-    return false;
+    if (s->options.rewinds)
+        diag_error(&s->job->diags, file, "%s", table_without_records(s->format));
+    else /* they are answered one by one */
+        diag_remark(&s->job->diags, file, "%s", table_without_records(s->format));
+    return !s->options.rewinds;
 }
 
 /* The next records of a file of text, behind those of the part so far; *n 0: it has ended. */

@@ -228,6 +228,14 @@ static RunText prepared_text(const char *option, const Prepared *rows)
                      .lines = rows->rows};
 }
 
+static bool has_argument(const TextList *arguments, const char *text)
+{
+    for (size_t i = 0; i < arguments->count; i++)
+        if (!strcmp(arguments->data[i], text))
+            return true;
+    return false;
+}
+
 /* What is trained on, mixed in and validated on. False after an error. */
 static bool add_all_texts(const Training *t, RunRecord *record)
 {
@@ -302,6 +310,11 @@ bool training_record(Training *t, RunRecord *record)
         vec_push(t->job->arena, record->arguments, "--normalize");
         vec_push(t->job->arena, record->arguments, how);
     }
+    for (size_t i = 0; i < o->columns.count; i++) /* also those of the run that it began from */
+        if (!has_argument(&o->arguments, o->columns.data[i])) {
+            vec_push(t->job->arena, record->arguments, "--column");
+            vec_push(t->job->arena, record->arguments, o->columns.data[i]);
+        }
     for (size_t i = 0; i < t->fields_found.count; i++) {
         vec_push(t->job->arena, record->arguments, "--column");
         vec_push(t->job->arena, record->arguments, t->fields_found.data[i]);

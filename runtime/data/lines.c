@@ -152,10 +152,51 @@ const char *lines_where(Arena *arena, const Lines *lines, int64_t i)
 /* As a Loc has it. */
 static int line_number(int64_t line) { return line < INT32_MAX ? (int)line : INT32_MAX; }
 
+/* The place of a word, which stands between gaps, in a line of the file; NULL: it is not there. */
+static const char *find_word(const char *line, const char *end, const char *word, size_t length)
+{
+    for (const char *at = line; at < end; at += at < end) {
+        const char *begin = at;
+        while (at < end && !strchr(" \t\r", *at))
+            at++;
+        if ((size_t)(at - begin) == length && !memcmp(begin, word, length))
+            return begin;
+    }
+    return NULL;
+}
+
+/* Of a cell that has a word of each line of its record: the line and column of the word at `at`. */
+static Loc place_in_lines(Loc loc, const Line *cell, size_t at)
+{
+    const char *line = loc.source->text, *end = line + loc.source->length, *word = cell->text,
+               *last = word + cell->length;
+    Loc found = loc;
+    int64_t number = loc.source->lines_before + 1;
+    while (line < end && word <= cell->text + at) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        const char *gap = memchr(word, ' ', (size_t)(last - word));
+        stop = stop ? stop : end;
+        gap = gap ? gap : last;
+        const char *place =
+            number < loc.line ? NULL : find_word(line, stop, word, (size_t)(gap - word));
+        if (place) {
+            found.line = line_number(number);
+            found.column = (int)(place - line) + 1;
+            word = gap + 1;
+        }
+        line = stop + 1;
+        number++;
+    }
+    return word > cell->text + at ? found : loc;
+}
+
 Loc lines_place_within(const Lines *lines, int64_t i, size_t at)
 {
     Loc loc = lines_place(lines, i);
-    const char *begin = loc.source->text, *place = lines->at[i].text + at;
+    const Line *cell = &lines->at[i];
+    if (file_of_line(lines, &i)->in_lines && at < cell->length)
+        return place_in_lines(loc, cell, at);
+    const char *begin = loc.source->text, *place = cell->text + at;
     if (place < begin || place >= begin + loc.source->length)
         return loc;
     int64_t line = loc.source->lines_before + 1;
@@ -241,7 +282,8 @@ Lines *lines_columns(Diagnostics *diags, Arena *arena, const Lines *lines, Lines
         Line pair[2] = {{0}};
         if (!line_columns(&lines->at[i], pair) && ++bad <= MAX_PLACES)
             diag_error(diags, lines_place(lines, i),
-                       "no tab: expected a source, a tab and its target");
+                       "no tab: expected a source, a tab and its target (tables of other forms "
+                       "are FILE.csv and FILE.jsonl)");
         sides[0].at[i] = pair[0];
         sides[1].at[i] = pair[1];
     }

@@ -33,6 +33,7 @@ static inline const char *text_name(const char *path)
  *   source    the file; of several files only their names, for messages
  *   line      for each of the n, on which line of the file it begins, from 0; NULL: i is on line i.
  *             (The records of a table with a header, or with texts of several lines: table.h)
+ *   in_lines  each has words of as many lines of the file, in order, with a blank between them
  *   tensor    not NULL: a column that is the rows of a tensor, and has no lines
  *   parts     the files, n_parts of them, in order; none: it is one file */
 typedef struct Lines {
@@ -40,6 +41,7 @@ typedef struct Lines {
     int64_t n;
     Line *at;
     const int64_t *line;
+    bool in_lines;
     const struct StTensor *tensor;
     struct Lines *const *parts;
     int n_parts;

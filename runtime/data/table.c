@@ -305,9 +305,13 @@ static bool find_head(TableReader *r, TableHead *head)
         return true;
     }
     if (table_is_conll(head->format) && !head->is_numbered) {
-        diag_error(r->diags, (Loc){.source = r->lines->source},
-                   "CoNLL's columns have no names: take them by their numbers, --column "
-                   "INPUT=NUMBER");
+        for (size_t k = 0; k < head->n_columns; k++)
+            diag_error(
+                r->diags, (Loc){.source = r->lines->source},
+                "CoNLL's columns have no names, such as '%s': --column %s=NUMBER takes one by "
+                "its number",
+                head->fields[k ? head->ends[k - 1] : 0].text,
+                head->inputs ? head->inputs[k] : "INPUT");
         return false;
     }
     if (head->format == TABLE_FASTTEXT)
@@ -364,8 +368,10 @@ static Table *make_table(TableReader *r, const int64_t *line)
     table->columns = ARENA_ARRAY(r->arena, Lines *, r->head->n_columns + 1);
     for (size_t k = 0; k < r->head->n_columns; k++) {
         Lines *column = ARENA_NEW(r->arena, Lines);
-        *column = (Lines){
-            .source = r->lines->source, .at = ARENA_ARRAY(r->arena, Line, room), .line = line};
+        *column = (Lines){.source = r->lines->source,
+                          .at = ARENA_ARRAY(r->arena, Line, room),
+                          .line = line,
+                          .in_lines = table_is_conll(r->head->format)};
         table->columns[k] = column;
     }
     return table;

@@ -82,10 +82,61 @@ for mark in '|' ';' , /; do
     case $mark in '|') want=0 ;; *) want=1 ;; esac
     [ "$said" = $want ] || fail "the mark $mark: $(cat err.txt)"
 done
-"$tfc" train sets.tfg --data sets.tsv --vocab words:auto --steps 1 -o none 2>err.txt || fail "$(cat err.txt)"
+"$tfc" train sets.tfg --data sets.tsv --vocab words:auto --steps 1 -o sets.run 2>err.txt || fail "$(cat err.txt)"
 grep -q 'many = "/") in place of many = "|"' err.txt || fail "$(cat err.txt)"
 sed 's/\(.*\)\t\(.*\)/__label__\2 \1/; 1d; s/[|;,/]/ __label__/g' sets.tsv >fast
 { echo 'a b c' && cat fast; } >late
 "$tfc" eval run --data fast >/dev/null 2>&1 && fail "other labels"
 "$tfc" data sets.tfg late >out.txt 2>err.txt || fail "$(cat err.txt)"
 grep -q '^late: 6 records' out.txt && grep -q 'label: 3 labels' out.txt || fail "$(cat out.txt)"
+
+# A run remembers --column: a training that begins from it reads its fields, and is remembered, too.
+"$tfc" train m.tfg --data other.csv --column text=review --column label=kind --vocab words:auto --steps 20 -o named 2>err.txt || fail "$(cat err.txt)"
+"$tfc" train named --data other.csv --steps 1 -o again 2>err.txt || fail "$(cat err.txt)"
+"$tfc" eval again --data other.csv >out.txt 2>err.txt && grep -q '^records  *16' out.txt || fail "$(cat out.txt err.txt)"
+"$tfc" train named --data t.csv --column text=text --column label=label --steps 1 -o back 2>err.txt || fail "$(cat err.txt)"
+"$tfc" eval back --data t.csv >out.txt 2>err.txt || fail "$(cat err.txt)"
+
+# Mistakes in CoNLL's columns have the place of the word in the file; records in it may be few.
+sed 's/input text.*/input text : token[B, S~] = column("words")/; s/input label.*/input label : token[B, S~] = column("tags")/; s/reshape(mean(e\[text\], 1), \[B, d\])/e[text]/' m.tfg >tag.tfg
+printf '# about\na x T\nb  x  U\n\nb x U\na\tx\tT\n\n' >t.conll
+refuses 1 "such as 'words': --column text=NUMBER" "$tfc" train tag.tfg --data t.conll --vocab words:auto --steps 1 -o none
+"$tfc" train tag.tfg --data t.conll --column text=1 --column label=3 --vocab words:auto --steps 1 -o tagger 2>err.txt || fail "$(cat err.txt)"
+printf 'b x U\n\n# T of two\na x T\na  x   W\n' >other.conll
+refuses 1 "other.conll:5:8: error: 'W' is none of the 2 labels" "$tfc" eval tagger --data other.conll
+refuses 1 "(CoNLL's columns are read as FILE.conll)" sh -c "cat other.conll | '$tfc' predict tagger --column text=1"
+
+# No records are no mistake where each is answered; they cannot be measured.
+head -n 1 t.csv >none.csv
+"$tfc" predict run --input none.csv >out.txt 2>err.txt || fail "$(cat err.txt)"
+[ ! -s out.txt ] && grep -q 'none.csv: note: the table has a header and no records' err.txt || fail "$(cat out.txt err.txt)"
+refuses 1 'a header and no records' "$tfc" eval run --data none.csv
+
+# A model of numbers has no vocabulary.
+cat >numbers.tfg <<'M'
+model numbers
+dim B
+input x : float[B, 2] = column("a", "b")
+input y : float[B] = column("y")
+guessed = reshape(linear as head(x, 1), [B])
+loss = mean((guessed - y) * (guessed - y))
+predict guess = guessed
+train { rate = constant(0.01); batch = sentences(4) }
+M
+printf 'a,b,y\n1,2,3\n2,3,5\n3,4,7\n4,5,9\n' >numbers.csv
+"$tfc" train numbers.tfg --data numbers.csv --steps 2 -o numbers 2>err.txt || fail "$(cat err.txt)"
+"$tfc" info numbers >out.txt && grep -q '^no vocabulary, trained on records' out.txt || fail "$(cat out.txt)"
+
+# Pairs of another name.
+cat >translator.tfg <<'M'
+model t
+use transformer_pre_norm
+const vocab = 30, layers = 1, d_model = 8, d_ff = 8, heads = 1
+train { rate = constant(0.003); batch = tokens(300); max_length = 20 }
+M
+printf 'source,target\n"a b, c",x y\nb c,y z\n' >pairs
+"$tfc" train translator.tfg --data pairs --vocab words:auto --steps 1 -o pairs.run 2>err.txt || fail "$(cat err.txt)"
+grep -q '2 rows of text' err.txt || fail "$(cat err.txt)"
+printf 'a b,x y\n' >headless
+refuses 1 'no tab: expected a source, a tab and its target (tables of other forms are FILE.csv' \
+    "$tfc" train translator.tfg --data headless --vocab words:auto --steps 1 -o none

@@ -185,7 +185,7 @@ wrong() { # PATTERN MODEL OPTIONS…
     wrong 'bad.conll:40:1: error: the line has 1 field, and there must be at least 3' tags.tfg --data bad.conll $words --column words=1 --column tag=3
     awk '/B$/ && !done { $0 = "New " $0; done = 1 } 1' t.conll >bad.conll
     wrong 'bad.conll:[0-9]*:1: error: the line has 4 fields, and those before it 3: blanks part fields' tags.tfg --data bad.conll $words --column words=1 --column tag=3
-    wrong "CoNLL's columns have no names: take them by their numbers, --column INPUT=NUMBER" tags.tfg --data t.conll $words
+    wrong "CoNLL's columns have no names, such as 'words': --column words=NUMBER takes one by its number" tags.tfg --data t.conll $words
     if find no -name '*.tmp-*' | grep .; then fail "a temporary file is left"; fi
     refuses 2 'no text needs a vocabulary' "$tfc" prepare vit.tfg --data all.jsonl $words -o no
     refuses 2 'vocab is missing' "$tfc" prepare echo.tfg --data t.tsv -o no

@@ -267,7 +267,7 @@ static const BadTable bad[] = {
     {TABLE_JSON, "{\"label\":1}\n{\"text\":2}\n", {"label"}, "t:2:1: error: the record has no field 'label'; there is 'text'"},
     {TABLE_JSON, "{\"label\":1,\"x\":\"\"}\n", {"lable"}, "t:1:1: error: the record has no field 'lable'; did you mean 'label'?"},
     {TABLE_JSON, "{}", {"a"}, "t:1:1: error: the record has no field 'a'"},
-    {TABLE_CONLL, "a b\n", {"words"}, "t: error: CoNLL's columns have no names: take them by their numbers"},
+    {TABLE_CONLL, "a b\n", {"words"}, "t: error: CoNLL's columns have no names, such as"},
     {TABLE_CONLL, "a b\n", {"3"}, "t:1:1: error: the field 3 is wanted, and the first record has 2"},
     {TABLE_CONLL, "\n-DOCSTART-\n\n", {"1"}, "t:1:1: error: no line of it is a word with its fields"},
     {TABLE_CONLL, "a b\nc d\n\na b\nc\n", {"2"}, "t:5:1: error: the line has 1 field, and there must be at least 2"},
