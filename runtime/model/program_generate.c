@@ -214,8 +214,8 @@ static unsigned generation_options(const TfcModel *model)
 
 const ProgramKind program_generates = {
     .options = generation_options,
-    .answers = "the answers, a line each, out. Several results of a\n"
-               "line are a line each: NUMBER ||| RESULT ||| SCORE.",
+    .answers = "the answers,\na line each, out. Several results of a "
+               "line are a line each:\nNUMBER ||| RESULT ||| SCORE.",
     .begin = begin_program_generation,
     .answer = generate_answers,
     .end = end_program_generation,

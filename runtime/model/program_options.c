@@ -65,6 +65,24 @@ static bool is_ids(int i)
     return i < OWN_OPTIONS && own_options[i].at == offsetof(ProgramOptions, ids);
 }
 
+/* Words from column `at` on, as wide as a page: further lines begin below the first word. */
+static void print_option_help(FILE *out, const char *text, size_t at)
+{
+    enum { PAGE_WIDTH = 80 };
+    size_t column = at;
+    while (*text) {
+        const size_t n = strcspn(text, " ");
+        if (column > at && column + 1 + n > PAGE_WIDTH) {
+            fprintf(out, "\n%*s", (int)at, "");
+            column = at;
+        }
+        fprintf(out, "%s%.*s", column > at ? " " : "", (int)n, text);
+        column += n + (column > at);
+        text += n + strspn(text + n, " ");
+    }
+    fprintf(out, "\n");
+}
+
 static void print_usage(const Program *p, FILE *out)
 {
     const bool decodes = p->kind->options(p->model) & OF_DECODING;
@@ -76,9 +94,11 @@ static void print_usage(const Program *p, FILE *out)
             p->kind->answers);
     for (int i = 0; i < ALL_OPTIONS; i++) {
         const char *name = option_name(i), *value = option_value(i);
-        if (has_option(p, i) && !(p->model->n_columns && is_ids(i)))
-            fprintf(out, "  --%s %-*s %s\n", name, (int)(23 - strlen(name)), value ? value : "",
-                    i < OWN_OPTIONS ? own_options[i].help : setting_help(i - OWN_OPTIONS)->text);
+        if (!has_option(p, i) || (p->model->n_columns && is_ids(i)))
+            continue;
+        fprintf(out, "  --%s %-*s ", name, (int)(23 - strlen(name)), value ? value : "");
+        print_option_help(
+            out, i < OWN_OPTIONS ? own_options[i].help : setting_help(i - OWN_OPTIONS)->text, 29);
     }
 }
 

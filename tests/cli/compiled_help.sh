@@ -16,6 +16,7 @@ for i in 1 2 3 4; do echo "a b c $i"; done >t.txt
 "$tfc" compile run -o program --emit exe 2>err || fail "$(cat err)"
 for word in --help -h; do
     ./program $word >out 2>err || fail "$word: exit status $?"
+    awk 'length > 80 { long = 1 } END { exit long }' out || fail "wider than a page: $(cat out)"
     grep -q "^Usage: ./program" out && grep -q -- "--beam" out && [ ! -s err ] || fail "$word: $(cat out err)"
 done
 refuses 2 "there is no option '--hlep'" ./program --hlep
