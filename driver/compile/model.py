@@ -2,6 +2,10 @@ class Error(Exception):
     """What the library refuses: args are its status and what is wrong."""
 
 
+class ArgumentError(Error, ValueError):
+    """An argument or a setting out of its range."""
+
+
 class Generation(ctypes.Structure):
     """How text or ids are generated; the header says what is allowed."""
 
@@ -83,7 +87,8 @@ _error_text, _error_detail, _close, _take, _take_alone, _give = map(
 
 def _check(status):
     if status:
-        raise Error(status, "%s: %s" % (_error_text(status).decode(), _error_detail().decode()))
+        kind = ArgumentError if status == _ERROR_ARGUMENT else Error
+        raise kind(status, "%s: %s" % (_error_text(status).decode(), _error_detail().decode()))
 
 
 def _array(address, dtype, shape):

@@ -64,10 +64,10 @@ def arguments(name, call, good, bad, most=(), trains=False):
                 continue
             try:
                 found = call(**{**good, argument: value})
+            except module.Error as error:
+                assert error.args[0] == module._ERROR_ARGUMENT and isinstance(error, ValueError), "%s: %r for %s: %s" % (name, value, argument, error)
             except (TypeError, ValueError, OverflowError) as error:
                 assert argument in str(error) or "inputs differ" in str(error), "%s: %r for %s: the message has no name: %s" % (name, value, argument, error)
-            except module.Error as error:
-                assert error.args[0] == module._ERROR_ARGUMENT, "%s: %r for %s: %s" % (name, value, argument, error)
             else:
                 raise AssertionError("%s takes %r for %s and gives %r" % (name, value, argument, found))
     assert trains or not differs(call(**good), answer), name

@@ -65,6 +65,7 @@ with small.Model() as model:
                 model.translate_text("a b", **{name: int(beyond)})
             except small.Error as error:
                 assert name + " is " + beyond in str(error) and expected in str(error), error
+                assert isinstance(error, ValueError), error
             except OverflowError as error:  # no number of C
                 assert name in str(error) and abs(int(beyond)) > 2**30 or name == "seed", error
             else:
