@@ -227,6 +227,19 @@ static bool check_columns(Job *job, const Translate *o, const RunFolder *run, Te
     return true;
 }
 
+/* Warns where fields go by their numbers and the first line looks like a header. */
+static void warn_of_header(Job *job, const TextList *input, const TableFields *fields,
+                           const TextList *given)
+{
+    PairFields pair;
+    const Source *begin =
+        given->count ? NULL : pair_file_beginning(job, input->data[0], given, &pair);
+    if (begin && !strcmp(fields->names[0], "1") && table_looks_headed(begin, ""))
+        diag_warning(&job->diags, (Loc){.source = begin, .line = 1, .column = 1},
+                     "this line is translated, too: if it is a header, --column source=FIELD reads "
+                     "the field of that name");
+}
+
 /* Opens the tables whose sources are translated; *table NULL: the input is lines. False after an
  * error. `fields` must outlive the table. */
 static bool open_sources(Job *job, const Translate *o, const RunFolder *run, const TextList *input,
@@ -253,6 +266,7 @@ static bool open_sources(Job *job, const Translate *o, const RunFolder *run, con
     if (!tables)
         return true;
     *fields = pair_source_fields(job, input->data[0], &all);
+    warn_of_header(job, input, fields, &all);
     *table = table_stream_open(job, input, fields, &options);
     return *table != NULL;
 }

@@ -204,9 +204,7 @@ static const Source *look_at_line(TableStream *s)
     return ok ? copy_source(s, s->job->arena, bytes) : NULL;
 }
 
-/* Whether the first line is several words with one mark between them, as a header has them, or the
- * field's name alone. */
-static bool looks_headed(const Source *begin, const char *field)
+bool table_looks_headed(const Source *begin, const char *field)
 {
     const char *at = source_start(begin), *end = begin->text + begin->length;
     char mark = 0;
@@ -240,7 +238,8 @@ static bool find_lines(TableStream *s)
                          text_name(path_of(s)), s->fields->names[0]);
     if (s->is_lines)
         s->format = TABLE_TSV;
-    if (s->is_lines && (*source_start(begin) == '{' || looks_headed(begin, s->fields->names[0])))
+    if (s->is_lines &&
+        (*source_start(begin) == '{' || table_looks_headed(begin, s->fields->names[0])))
         diag_remark(&s->job->diags, (Loc){.source = begin, .line = 1, .column = 1},
                     "this line is read as a text, as all others: if it is %s, --column %s=FIELD "
                     "names the field of the texts",

@@ -44,6 +44,9 @@ bool table_stream_next(TableStream *stream, CorpusText *text, int64_t *n);
  * read by the same names in the same order. A pipe's header is left to be read. False after an
  * error. */
 bool table_fields_expand(Job *job, const TextList *paths, int64_t line_limit, TableFields *fields);
+/* Whether the first line of a text is several words with one mark between them, as a header has
+ * them, or the field's name alone. */
+bool table_looks_headed(const Source *begin, const char *field);
 /* Back to the first record. False after an error. */
 bool table_stream_rewind(TableStream *stream);
 /* The last records that were given stay valid until the job ends. */

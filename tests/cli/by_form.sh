@@ -137,6 +137,10 @@ M
 printf 'source,target\n"a b, c",x y\nb c,y z\n' >pairs
 "$tfc" train translator.tfg --data pairs --vocab words:auto --steps 1 -o pairs.run 2>err.txt || fail "$(cat err.txt)"
 grep -q '2 rows of text' err.txt || fail "$(cat err.txt)"
+printf 'english,german\nb c,y z\n' >named.csv
+"$tfc" translate pairs.run --input named.csv >out.txt 2>err.txt || fail "$(cat err.txt)"
+grep -q 'named.csv:1:1: warning: this line is translated, too: if it is a header, --column source=FIELD' err.txt || fail "$(cat err.txt)"
+"$tfc" translate pairs.run --input named.csv --column source=english >out.txt 2>err.txt && [ "$(wc -l <out.txt)" = 1 ] && [ ! -s err.txt ] || fail "$(cat out.txt err.txt)"
 printf 'a b,x y\n' >headless
 refuses 1 'no tab: expected a source, a tab and its target (tables of other forms are FILE.csv' \
     "$tfc" train translator.tfg --data headless --vocab words:auto --steps 1 -o none
