@@ -243,8 +243,9 @@ static bool generate(Job *job, const void *record, RunFolder *run)
 {
     const Generate *o = record;
     if (!run->inference.ports.next)
-        return job_error(job, "%s: the loss of its model reads no next(…), so it predicts no token",
-                         run->path);
+        return job_error(
+            job, "%s: the loss of its model reads no next(…), so it predicts no token%s", run->path,
+            predicts(run->session.model->module) ? "; tfc predict gives what it predicts" : "");
     if (run->inference.ports.source || !run->inference.ports.target)
         return job_error(job, "%s: not a language model; tfc translate is for models with a source",
                          run->path);

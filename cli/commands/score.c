@@ -157,7 +157,10 @@ static bool score(Job *job, const void *record, RunFolder *run)
     const bool has_data = o->texts.data.count > 0,
                is_table = has_data && run->inference.ports.is_table;
     if (!ports_predict(&run->inference.ports))
-        return job_error(job, "%s: the model gives no probabilities of next tokens", run->path);
+        return job_error(job, "%s: the model gives no probabilities of next tokens%s", run->path,
+                         predicts(run->session.model->module)
+                             ? "; tfc predict gives what it predicts, and tfc eval measures that"
+                             : "");
     if (!has_data && run->columns.n)
         return cli_refuse(job, "%s reads a table: give it as --data FILE", run->path);
     if (has_data && o->common.keep_going)
