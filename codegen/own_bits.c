@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-const char *processor_own_bits(const Processor *processor, bool native, bool pairs)
+const char *processor_own_bits(const Processor *processor, bool native, bool emulated, bool pairs)
 {
-    if (!processor->fused)
+    if (!processor->fused && !emulated)
         return "the processor has no fused multiply-add";
     if (pairs && processor->pairs == TARGET_PAIRS_AMX)
         return "AMX adds products of bf16 in another order";

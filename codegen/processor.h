@@ -42,9 +42,10 @@ typedef struct CodeTarget {
 
 /* Why programs for the processor compute bits of their own, as words behind a colon; NULL: they
  * compute the bits that all processors do for which this is NULL.
- *   native  native products alone, none of OpenBLAS
- *   pairs   products of bf16 */
-const char *processor_own_bits(const Processor *processor, bool native, bool pairs);
+ *   native    native products alone, none of OpenBLAS
+ *   emulated  fused multiply-add where the processor has none
+ *   pairs     products of bf16 */
+const char *processor_own_bits(const Processor *processor, bool native, bool emulated, bool pairs);
 
 struct TargetOptions;
 struct Diagnostics;

@@ -32,8 +32,9 @@ typedef struct Common {
 /* clang-format off */
 #define OPTION_GEMM(record)                                                                        \
     {"gemm", "blas|native|auto", FIELD(record, common.gemm), 0, NULL,                              \
-     "compute products by OpenBLAS, by native kernels, or (auto, the default) in training by "     \
-     "the faster of both for each shape, otherwise by native kernels"}
+     "compute products by OpenBLAS, by native kernels (the default on processors with fused "      \
+     "multiply-add), or (auto) in training by the faster of both for each shape, otherwise by "    \
+     "native kernels"}
 
 #define OPTION_CPU(record)                                                                         \
     {"cpu", "NAME", MACHINE(record, common.cpu), 0, NULL,                                          \

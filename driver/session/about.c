@@ -52,8 +52,8 @@ static const char *system_name(Arena *arena)
 static const char *bits_text(Job *job)
 {
     const Processor *kind = codegen_kind(&(TargetOptions){.opt_level = 2}, job->arena, &job->diags);
-    const char *own = kind ? processor_own_bits(kind, true, false) : NULL,
-               *pairs = kind ? processor_own_bits(kind, true, true) : NULL;
+    const char *own = kind ? processor_own_bits(kind, true, false, false) : NULL,
+               *pairs = kind ? processor_own_bits(kind, true, false, true) : NULL;
     if (own)
         return arena_printf(job->arena, "its own: %s", own);
     if (pairs)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "codegen/c/opencl.h"
+#include "codegen/processor.h"
 #include "driver/ports/patterns.h"
 #include "driver/ports/ports.h"
 #include "driver/session/tuning.h"
@@ -135,12 +136,22 @@ bool session_lower(Session *session, Function *function, const char *after)
             memory_fit(session->job, &session->options.memory, &session->report, function));
 }
 
-GemmChoice session_gemm(const Job *job)
+/* All processors with fused multiply-add compute the same native products. */
+static const char *default_gemm(Job *job)
+{
+    Diagnostics unseen; /* another command says that there is no such CPU */
+    diag_init(&unseen, job->arena);
+    const Processor *kind =
+        codegen_kind(&(TargetOptions){.cpu = job->cpu, .opt_level = 2}, job->arena, &unseen);
+    return kind && !kind->fused ? "auto" : "native";
+}
+
+GemmChoice session_gemm(Job *job)
 {
     if (job->emulates_fma)
         return GEMM_NATIVE;
     if (!job->gemm)
-        return GEMM_AUTO;
+        job->gemm = default_gemm(job);
     return !strcmp(job->gemm, "native") ? GEMM_NATIVE
            : !strcmp(job->gemm, "blas") ? GEMM_BLAS
                                         : GEMM_AUTO;

@@ -105,8 +105,8 @@ typedef bool IncrementalCheck(const void *context, const Incremental *incrementa
 bool session_decodes(Session *session, IncrementalCheck *check, const void *context,
                      Diagnostics *why);
 
-/* The choice of --gemm. */
-GemmChoice session_gemm(const Job *job);
+/* The choice of --gemm; of a job without one, which it sets, that for the job's processor. */
+GemmChoice session_gemm(Job *job);
 /* Which shapes OpenBLAS multiplies in the training programs of the job under --gemm auto; else no
  * shape is set. False after errors. */
 bool session_choice(Job *job, TfcChoice *choice);

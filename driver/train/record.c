@@ -137,9 +137,10 @@ static const char *describe_bits(const Training *t, const TargetOptions *target,
 {
     Arena *arena = t->job->arena;
     const Processor *kind = codegen_kind(target, arena, &t->job->diags);
-    const char *own = kind ? processor_own_bits(kind, !strcmp(products, "native"),
-                                                !strcmp(t->options->dtype, "bf16"))
-                           : NULL;
+    const char *own =
+        kind ? processor_own_bits(kind, !strcmp(products, "native"), t->job->emulates_fma,
+                                  !strcmp(t->options->dtype, "bf16"))
+             : NULL;
     return !kind ? NULL : own ? arena_printf(arena, "its own: %s", own) : COMMON_BITS;
 }
 
@@ -183,7 +184,7 @@ static bool add_facts(Training *t, RunRecord *record)
     add_fact(t, record, "dtype", o->dtype);
     add_fact(t, record, "cpu", processor);
     add_fact(t, record, "bits", bits);
-    add_fact(t, record, "gemm", job->gemm ? job->gemm : "auto");
+    add_fact(t, record, "gemm", job->gemm ? job->gemm : "native");
     add_fact(t, record, "products", products);
     add_fact(t, record, "passes", job->passes ? job->passes : "all");
     return true;

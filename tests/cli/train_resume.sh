@@ -51,7 +51,7 @@ refuses 1 "batch: it was 400 tokens and is now 300 tokens" resume --batch-tokens
 refuses 1 "accumulate: it was 1 and is now 2" resume --accumulate 2
 refuses 1 "passes: it was all and is now -simplify" resume --passes=-simplify
 refuses 1 "cpu: it was .* and is now x86-64" resume --cpu x86-64
-refuses 1 "gemm: it was auto and is now native" resume --gemm native
+refuses 1 "gemm: it was native and is now auto" resume --gemm auto
 refuses 1 "max_length: it was 0 and is now 9" resume --max-length 9
 refuses 1 "the const heads was as the model has it and is now 4" resume --set heads=4
 refuses 1 "the const p_drop was 0.2 and is now 0.3" resume --set p_drop=0.3
