@@ -34,7 +34,7 @@ static const ImportRange ranges[] = {
      " rope_scale rope_mscale rope_mscale_all score_cap logit_cap "},
     {RANGE_TRUTH, 0, 0, "true or false",
      " tied scaled scaled_output biased output_biased inner_biased windowed rope_truncated "},
-    {RANGE_STRING, 0, 0, "a string", " rope_type "},
+    {RANGE_STRING, 0, 0, "a string", " rope_type pooled_by "},
 };
 enum { N_RANGES = sizeof ranges / sizeof *ranges };
 
