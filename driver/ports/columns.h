@@ -38,6 +38,24 @@ bool column_is_shared_text(const DataColumns *columns, int c);
 bool columns_have_text(const ModelPorts *ports, const DataColumns *columns);
 /* Whether a column hides tokens of the run's vocabulary. */
 bool columns_hide(const DataColumns *columns);
+/* RowParams: params that have a row for each token of a vocabulary, or for each label.
+ *   names      the first n_tables are tables in which the tokens are looked up: rows are along
+ *              axis 0; of the others, along the one axis of as many elements
+ *   rows       how many the params have; 0: unknown */
+typedef struct RowParams {
+    TextList names;
+    size_t n_tables;
+    int64_t rows;
+} RowParams;
+/* The params that make the logits with which the loss compares an input of labels
+ * (id_uses.h): those reached from the logits without passing a product or a look-up in which a
+ * param takes part. If some have an axis of as many elements as there are classes, these alone. In
+ * the module's arena; no names: the input holds no labels of a loss. (label_params.c) */
+RowParams ports_label_params(const Module *module, const Op *input);
+/* Those of the vocabulary of the sides, HAS_SOURCE or HAS_TARGET or both: tables, and what makes
+ * logits of targets. In the module's arena. (label_params.c) */
+RowParams ports_token_params(const Module *module, const ModelPorts *ports,
+                             const DataColumns *columns, unsigned sides);
 /* The column of that input; -1: none. */
 int columns_find(const DataColumns *columns, const char *input);
 

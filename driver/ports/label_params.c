@@ -1,5 +1,5 @@
-/* From a loss back to the params of the last layer. */
-#include "driver/ports/ports.h"
+/* From a loss back to the params of the last layer, and from tokens to their tables. */
+#include "driver/ports/columns.h"
 
 #include "ir/id_uses.h"
 
@@ -65,7 +65,7 @@ static int64_t walk_sets(LayerWalk *walk, const Function *function, const Op *in
     return n;
 }
 
-TextList ports_label_params(const Module *module, const Op *input)
+RowParams ports_label_params(const Module *module, const Op *input)
 {
     const Function *function = module_function(module, "model");
     const IdUses uses = id_uses(function, input);
@@ -85,9 +85,53 @@ TextList ports_label_params(const Module *module, const Op *input)
     bool any = false;
     for (size_t i = 0; i < walk.params.count; i++)
         any = any || has_axis(walk.params.data[i], n);
-    TextList names = {0};
+    RowParams params = {.rows = n};
     for (size_t i = 0; i < walk.params.count; i++)
         if (!any || has_axis(walk.params.data[i], n))
-            vec_push(module->arena, names, walk.params.data[i]->name);
-    return names;
+            vec_push(module->arena, params.names, walk.params.data[i]->name);
+    return params;
+}
+
+/* Adds the tables in which the input's numbers are looked up; sets *rows to theirs. */
+static void walk_tables(LayerWalk *walk, const Function *model, const Op *input, int64_t *rows)
+{
+    const IdUses uses = id_uses(model, input);
+    for (size_t i = 0; i < uses.count; i++)
+        if (uses.data[i].kind == ID_ROW) {
+            walk_layer(walk, uses.data[i].op->args[0]);
+            *rows = uses.data[i].n ? uses.data[i].n : *rows;
+        }
+}
+
+static void walk_logits(LayerWalk *walk, const Function *model, const char *logits)
+{
+    FOR_OPS (op, &model->body)
+        if (logits && op->kind == OP_output && !strcmp(op_string(op, ATTR_name), logits))
+            walk_layer(walk, op->args[0]);
+}
+
+RowParams ports_token_params(const Module *module, const ModelPorts *ports,
+                             const DataColumns *columns, unsigned sides)
+{
+    const Function *model = module_function(module, "model");
+    LayerWalk walk = {module, side_new(module->arena), {0}};
+    RowParams params = {.rows = sides & HAS_TARGET ? ports->vocab : 0};
+    int64_t rows = 0;
+    const char *inputs[] = {sides & HAS_SOURCE ? ports->source : NULL,
+                            sides & HAS_TARGET ? ports->target : NULL};
+    for (int i = 0; i < 2; i++)
+        if (inputs[i])
+            walk_tables(&walk, model, ports_input(module, inputs[i]), &rows);
+    for (int c = 0; c < columns->n; c++)
+        if (column_is_shared_text(columns, c) &&
+            sides & (columns->specs[c].is_source ? HAS_SOURCE : HAS_TARGET))
+            walk_tables(&walk, model, ports->columns[c], &rows);
+    params.rows = rows ? rows : params.rows;
+    params.n_tables = walk.params.count;
+    if (sides & HAS_TARGET)
+        walk_logits(&walk, model, ports->logits);
+    for (size_t i = 0; i < walk.params.count; i++)
+        if (i < params.n_tables || has_axis(walk.params.data[i], params.rows))
+            vec_push(module->arena, params.names, walk.params.data[i]->name);
+    return params;
 }

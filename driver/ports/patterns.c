@@ -96,6 +96,14 @@ static const char *suggestion(Job *job, const char *pattern, const Module *modul
     return text_suggest(job->arena, "'", pattern, names.data, names.count);
 }
 
+bool patterns_meet_all(const TextList *patterns, const TextList *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (!patterns_meet(patterns, names->data[i]))
+            return false;
+    return names->count > 0;
+}
+
 bool patterns_check(Job *job, const char *option, const TextList *patterns, const Module *module)
 {
     for (size_t i = 0; i < patterns->count; i++) {

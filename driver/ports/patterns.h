@@ -10,6 +10,8 @@
 
 /* Whether one of the patterns matches the name. */
 bool patterns_meet(const TextList *patterns, const char *name);
+/* Whether each name is matched by one of them; false without names. */
+bool patterns_meet_all(const TextList *patterns, const TextList *names);
 /* Checks that each pattern, up to a "=", matches a param of the module. False after an error, which
  * names the option and the first pattern that matches none. */
 bool patterns_check(Job *job, const char *option, const TextList *patterns, const Module *module);

@@ -79,14 +79,4 @@ PositionTable position_table(const Module *module, const char *dimension);
  * begins the names of functions and is a module of Python. NULL: the name is free. */
 const char *ports_name_owner(const char *name, bool of_model);
 
-/* ---- label_params.c ---- */
-
-/* The last layer of a classifier: the params that hold something of each label of an input. */
-
-/* The names of the params that make the logits with which the loss compares an input of labels
- * (id_uses.h): those reached from the logits without passing a product or a look-up in which a
- * param takes part. If some have an axis of as many elements as there are classes, these alone. In
- * the module's arena; empty: the input holds no labels of a loss. */
-TextList ports_label_params(const Module *module, const Op *input);
-
 #endif

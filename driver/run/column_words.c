@@ -263,14 +263,6 @@ static const char *other_label(const Labels *labels, const Labels *list)
     return NULL;
 }
 
-static bool meets_all(const TextList *patterns, const TextList *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (!patterns_meet(patterns, names->data[i]))
-            return false;
-    return names->count > 0;
-}
-
 /* What begins with the params of another list of labels. */
 static bool refuse_labels(Job *job, const char *path, const ColumnSpec *spec, const Labels *was,
                           const Module *module, const TextList *head)
@@ -290,26 +282,29 @@ static bool refuse_labels(Job *job, const char *path, const ColumnSpec *spec, co
         other_label(spec->labels, was), spec->input, path, begin);
 }
 
-/* The labels of a column of the data, or those of the run in `path`. */
+/* The labels of a column of the data, or those of the run in `path`: their order is the run's if
+ * they are the same. */
 static bool settle_labels(Job *job, const char *path, const Op *input, ColumnSpec *spec,
                           const Labels *was, NewParams *new)
 {
-    const Module *module = new->module;
-    const TextList head = ports_label_params(module, input);
-    const bool differ =
-        other_label(spec->labels, was) || spec->labels->words.count != was->words.count;
-    if (!meets_all(new->fresh, &head)) {
-        if (other_label(spec->labels, was))
-            return refuse_labels(job, path, spec, was, module, &head);
+    const RowParams head = ports_label_params(new->module, input);
+    GrownRows grown = grown_labels(job->arena, was, spec->labels);
+    const char *other = other_label(spec->labels, was);
+    const bool differ = other || grown.lacks;
+    if (other && !patterns_meet_all(new->fresh, &head.names))
+        return refuse_labels(job, path, spec, was, new->module, &head.names);
+    if (!differ || !patterns_meet_all(new->fresh, &head.names)) {
         spec->labels = was;
         return true;
     }
-    for (size_t i = 0; differ && i < head.count; i++)
-        vec_push(job->arena, new->anew, head.data[i]);
-    if (differ)
-        diag_remark(&job->diags, (Loc){0},
-                    "the %zu labels of `%s` are those of the data, not the %zu of %s",
-                    spec->labels->words.count, spec->input, was->words.count, path);
+    grown.input = op_string(input, ATTR_name);
+    if (grown.was)
+        vec_push(job->arena, new->grown, grown);
+    for (size_t i = 0; !grown.was && i < head.names.count; i++)
+        vec_push(job->arena, new->anew, head.names.data[i]);
+    diag_remark(&job->diags, (Loc){0},
+                "the %zu labels of `%s` are those of the data, not the %zu of %s",
+                spec->labels->words.count, spec->input, was->words.count, path);
     return true;
 }
 

@@ -3,7 +3,7 @@
 #ifndef DRIVER_RUN_COLUMN_WORDS_H
 #define DRIVER_RUN_COLUMN_WORDS_H
 
-#include "driver/ports/columns.h"
+#include "driver/run/grown_rows.h"
 #include "driver/run/record.h"
 #include "driver/session/session.h"
 
@@ -27,17 +27,20 @@ bool column_words_check_cells(Diagnostics *diags, const ColumnSpec *spec, const 
 /* NewParams: params of a training that begins with a run's.
  *   module  that they belong to
  *   fresh   patterns (patterns.h) of those that the run may lack
- *   anew    gets the names of those that were learned for other labels */
+ *   anew    gets the names of those that were learned for other labels or tokens
+ *   grown   gets the lists of which the run has a part, or another order */
 typedef struct NewParams {
     const Module *module;
     const TextList *fresh;
     TextList anew;
+    VEC(GrownRows) grown;
 } NewParams;
 
 /* The words of a training that begins with a run's params become those of the run; but labels stay
  * those of the data if `fresh` meets all params that hold something of each label
- * (ports.h): these are added to `anew`, with a note, if the run has another list. False
- * after an error: a label that the run's list lacks. */
+ * (columns.h). If the run's list is another one, there is a note, and the list is added to `grown`
+ * or, where it lacks a label of the run, the params to `anew`. False after an error: a label that
+ * the run's list lacks. */
 bool column_words_keep(Job *job, const char *folder, const ModelPorts *ports,
                        const DataColumns *columns, NewParams *new);
 /* Sets the constants `INPUT_vocab` of the model to the sizes of texts' own vocabularies, and those

@@ -191,6 +191,18 @@ static bool is_among(const Names *names, const char *name)
     return false;
 }
 
+/* Rows of what has another place, where there are as many. False after an error. */
+static bool move_rows(Job *job, const WeightsLoad *how, StoreTensor *param)
+{
+    bool ok = true;
+    for (int g = 0; g < how->n_grown && param->data && ok; g++) {
+        const GrownRows *grown = &how->grown[g];
+        if (grown->params && grown->was && grown->moves && grown_takes(grown, param->name))
+            ok = grown_move(job, grown, param);
+    }
+    return ok;
+}
+
 /* Fills a param as `how` says. */
 static bool load_as(Job *job, const WeightNames *names, const WeightsLoad *how, StoreTensor *param,
                     Missing *missing, Misfits *misfits)
@@ -198,19 +210,20 @@ static bool load_as(Job *job, const WeightNames *names, const WeightsLoad *how, 
     const WeightMap *map = weight_names_map(names, param->name);
     Missing allowed = missing_new(job);
     const bool is_fresh = how->fresh && patterns_meet(how->fresh, param->name);
-    bool any = false, is_grown = false;
-    if (is_among(how->anew, param->name) ||
-        (is_fresh && !param_fits(job, names, param, map, &any))) {
-        vec_push(job->arena, misfits->anew, param->name);
-        return true;
-    }
-    for (int g = 0; g < how->n_grown && param->data && !is_grown; g++)
-        if (!param_fits(job, names, param, map, &any) &&
+    bool any = false, is_grown = false, is_anew = is_among(how->anew, param->name);
+    const bool fits = param_fits(job, names, param, map, &any);
+    for (int g = 0; g < how->n_grown && param->data && !is_grown && !is_anew && !fits; g++)
+        if (grown_takes(&how->grown[g], param->name) &&
             !load_grown(job, names, &how->grown[g], param, missing, &is_grown))
             return false;
+    is_anew = is_anew || (is_fresh && !fits && !is_grown);
+    if (is_anew)
+        vec_push(job->arena, misfits->anew, param->name);
     if (is_grown)
         vec_push(job->arena, misfits->grown, param->name);
-    return is_grown || load_param(job, names, map, param, is_fresh ? &allowed : missing);
+    return is_anew || is_grown ||
+           (load_param(job, names, map, param, is_fresh ? &allowed : missing) &&
+            move_rows(job, how, param));
 }
 
 /* "a, b and 3 more". */
@@ -236,12 +249,16 @@ static void note_misfits(Job *job, const Shards *shards, const WeightsLoad *how,
         int32_t fresh = 0;
         for (int32_t id = 0; how->grown[g].was && id < how->grown[g].now; id++)
             fresh += how->grown[g].was[id] < 0;
-        if (fresh)
+        Names of_these = {0};
+        for (size_t i = 0; i < misfits->grown.count; i++)
+            if (grown_takes(&how->grown[g], misfits->grown.data[i]))
+                vec_push(job->arena, of_these, misfits->grown.data[i]);
+        if (fresh && of_these.count)
             diag_remark(
                 &job->diags, (Loc){0},
-                "%d of the %d tokens are new: their rows of %s begin with the mean of those that %s has",
-                (int)fresh, (int)how->grown[g].now, few_names(job->arena, &misfits->grown),
-                shards->path);
+                "%d of the %d %s are new: their rows of %s begin with the mean of those that %s has",
+                (int)fresh, (int)how->grown[g].now, how->grown[g].what,
+                few_names(job->arena, &of_these), shards->path);
     }
 }
 
@@ -345,6 +362,18 @@ static const char *resolve_runs(Job *job, const char *path)
     return comma ? arena_printf(job->arena, "%s,%s", path, rest) : path;
 }
 
+const char *weights_run(Arena *arena, const char *path)
+{
+    while (path && *path) {
+        const char *comma = file_exists(path) ? NULL : strchr(path, ','),
+                   *one = comma ? arena_strndup(arena, path, (size_t)(comma - path)) : path;
+        if (is_run_folder(one))
+            return one;
+        path = comma ? comma + 1 : NULL;
+    }
+    return NULL;
+}
+
 /* The number of rows by which a tensor differs from a param that has one for each of `vocab`
  * tokens; 0: it differs otherwise, or not. */
 static int64_t other_rows(const StTensor *tensor, const StoreTensor *param, int64_t vocab)
@@ -370,14 +399,6 @@ static void note_vocabulary(Job *job, const WeightNames *names, const WeightsLoa
     const GrownRows *other = how->n_grown ? &how->grown[0] : NULL;
     const int64_t sides[] = {other ? other->now : ports.vocab,
                              ports_vocabulary(model->module, &ports, ports.source)};
-    const char *lacks =
-        other && other->lacks
-            ? arena_printf(
-                  job->arena,
-                  "; rows are kept where tokens are added to those of the run, and '%s' is "
-                  "not among these",
-                  other->lacks)
-            : "";
     for (int k = 0; k < 2; k++)
         for (int64_t i = 0; sides[k] && i < store_count(store); i++) {
             const StoreTensor *param = store_at(store, i);
@@ -387,8 +408,8 @@ static void note_vocabulary(Job *job, const WeightNames *names, const WeightsLoa
                 continue;
             diag_note(
                 &job->diags, (Loc){0},
-                "the vocabulary has %lld tokens, and that of the weights %lld: give theirs by --vocab, the folder of their run or a file%s",
-                (long long)sides[k], (long long)rows, lacks);
+                "the vocabulary has %lld tokens, and that of the weights %lld: give theirs by --vocab, the folder of their run or a file",
+                (long long)sides[k], (long long)rows);
             return;
         }
 }

@@ -34,6 +34,9 @@ typedef struct WeightsLoad {
  * tensor is compared with its shape, and read once to see that its values are finite. */
 bool weights_load(Job *job, const Model *model, Store *store, const char *path,
                   const WeightsLoad *how);
+/* The folder of a run among the paths of --weights, which commas separate; NULL: there is none. In
+ * the arena. */
+const char *weights_run(Arena *arena, const char *path);
 /* WeightsFile: a checkpoint whose params are read one by one. The checkpoint was read whole before,
  * so there are errors only if the file has changed since. Lives in the job's arena until
  * weights_close. */

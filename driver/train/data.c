@@ -6,14 +6,17 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "driver/corpus/table_stream.h"
+#include "driver/ports/patterns.h"
 #include "driver/ports/ports.h"
 #include "driver/run/column_words.h"
 #include "driver/run/evaluation.h"
 #include "driver/run/prediction.h"
+#include "driver/run/weights.h"
 #include "driver/train/best.h"
 #include "driver/train/data_checks.h"
 #include "driver/train/hash_lines.h"
 #include "passes/derive.h"
+#include "runtime/data/token_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +60,11 @@ static bool expand_fields(Training *t)
 
 bool training_load_model(Training *t, Job *job, const TrainOptions *options)
 {
-    *t = (Training){.job = job, .options = options, .store = store_new_or_end()};
+    *t = (Training){.job = job,
+                    .options = options,
+                    .store = store_new_or_end(),
+                    .run_from = weights_run(job->arena, options->weights),
+                    .tokens = options->vocab.tokens};
     SessionOptions session = session_options(t);
     int32_t size =
         options->record || !options->vocab.spec ? 0 : vocab_spec_size(options->vocab.spec);
@@ -136,7 +143,8 @@ bool training_open_prepared(Job *job, TrainOptions *o)
     add_field(job, o, &rows->target);
     for (size_t c = 0; c < rows->columns.count; c++)
         add_field(job, o, &rows->columns.data[c]);
-    return !o->weights || !is_run_folder(o->weights) || compare_run(job, o->weights, rows);
+    const char *run = weights_run(job->arena, o->weights);
+    return !run || compare_run(job, run, rows);
 }
 
 bool training_prepared_kind(Job *job, TrainOptions *o, const ModelPorts *ports)
@@ -361,33 +369,96 @@ static Vocabulary *vocabulary_of_texts(Training *t)
                          : vocab_empty(&t->job->diags, t->job->arena);
 }
 
-/* The vocabulary of a training that begins with a run's params may have more tokens than the run's.
- * False after an error: the run's cannot be read. */
+/* The run's vocabulary of the sides and that of the training: rows follow their tokens. False after
+ * an error: a token is missing, and the params with a row for it are not new. */
+static bool compare_sides(Training *t, const Vocabulary *was, const Vocabulary *now, unsigned sides)
+{
+    Job *job = t->job;
+    NewParams *new = &t->params_new;
+    GrownRows grown = grown_rows(job->arena, was, now);
+    const RowParams params = ports_token_params(new->module, &t->ports, &t->columns, sides);
+    grown.sides = sides;
+    if (grown.was || !params.names.count) {
+        if (grown.moves || grown.now != grown.before)
+            vec_push(job->arena, new->grown, grown);
+        return true;
+    }
+    if (patterns_meet_all(new->fresh, &params.names)) {
+        for (size_t i = 0; i < params.names.count; i++)
+            vec_push(job->arena, new->anew, params.names.data[i]);
+        return true;
+    }
+    const TextList all = patterns_params(job, new->module);
+    return job_error(
+        job,
+        "the vocabulary lacks %s%s%s of %s, and rows of params are kept where tokens are added: take "
+        "the run's by --vocab %s, or begin with new rows by %s",
+        grown.lacks ? "'" : "tokens", grown.lacks ? grown.lacks : "",
+        grown.lacks ? "', a token" : "", t->run_from, t->run_from,
+        patterns_options(job->arena, "new", &all, &params.names));
+}
+
+/* Warns of a vocabulary with the run's tokens that may give other ones for a text. */
+static void compare_cutting(Training *t, const Vocabulary *was)
+{
+    size_t sizes[2];
+    const char *bytes[2] = {vocab_bytes(was, &sizes[0]), vocab_bytes(t->vocab, &sizes[1])};
+    if (vocab_is_words(t->vocab) || vocab_is_characters(t->vocab) ||
+        vocab_size(was) != vocab_size(t->vocab) ||
+        (sizes[0] == sizes[1] && !memcmp(bytes[0], bytes[1], sizes[0])))
+        return;
+    diag_warning(&t->job->diags, (Loc){0},
+                 "the vocabulary has the tokens of %s in another file, which may normalize or cut "
+                 "texts otherwise than the params have learned",
+                 t->run_from);
+}
+
+/* The rules of a run's tokens go over to a vocabulary that has them all, before those of
+ * --token. */
+static bool pass_rules(Training *t, const Vocabulary *was, const TextList *rules)
+{
+    Job *job = t->job;
+    TextList tokens = {0};
+    for (size_t i = 0; i < rules->count; i++) {
+        const char *rule = token_rule_moved(job->arena, was, t->vocab, rules->data[i]);
+        if (rule)
+            vec_push(job->arena, tokens, rule);
+    }
+    for (size_t i = 0; i < t->tokens.count; i++)
+        vec_push(job->arena, tokens, t->tokens.data[i]);
+    t->tokens = tokens;
+    return token_rules_set(t->vocab, &job->diags, tokens.data, tokens.count);
+}
+
+/* The vocabulary of a training that begins with a run's params may have more tokens than the run's,
+ * or their order may be another. False after an error. */
 static bool compare_vocabularies(Training *t)
 {
-    const TrainOptions *o = t->options;
     RunRecord record;
-    if (!o->weights || !is_run_folder(o->weights) || vocab_is_empty(t->vocab))
+    if (!t->run_from || vocab_is_empty(t->vocab))
         return true;
-    const Vocabulary *was = run_record_read(t->job, o->weights, &record)
-                                ? vocabulary_of_run(t->job, o->weights, &record)
+    const Vocabulary *was = run_record_read(t->job, t->run_from, &record)
+                                ? vocabulary_of_run(t->job, t->run_from, &record)
                                 : NULL;
-    if (!was)
+    if (!was || vocab_is_empty(was))
+        return was != NULL;
+    const char *spec = t->options->vocab.spec;
+    const size_t n_new = t->params_new.anew.count;
+    const bool is_one = vocab_source(was) == was && vocab_source(t->vocab) == t->vocab;
+    if (!compare_sides(t, was, t->vocab, is_one ? HAS_SOURCE | HAS_TARGET : HAS_TARGET) ||
+        (!is_one && !compare_sides(t, vocab_source(was), vocab_source(t->vocab), HAS_SOURCE)))
         return false;
-    const Vocabulary *sides[2][2] = {{was, t->vocab}, {vocab_source(was), vocab_source(t->vocab)}};
-    for (int k = 0; k < 2; k++)
-        if (vocab_size(sides[k][0]) != vocab_size(sides[k][1]) &&
-            (!k || vocab_size(sides[1][1]) != vocab_size(sides[0][1])))
-            t->grown[t->n_grown++] = grown_rows(t->job->arena, sides[k][0], sides[k][1]);
-    return true;
+    if (t->params_new.anew.count > n_new)
+        return true; /* another vocabulary has rules of its own */
+    compare_cutting(t, was);
+    return t->options->rows || (spec && is_run_folder(spec)) || pass_rules(t, was, &record.tokens);
 }
 
 /* What of the run that --weights names the new training need not fit. False after an error. */
 static bool compare_weights(Training *t)
 {
-    const char *weights = t->options->weights;
-    return (!weights || !is_run_folder(weights) ||
-            column_words_keep(t->job, weights, &t->ports, &t->columns, &t->params_new)) &&
+    return (!t->run_from ||
+            column_words_keep(t->job, t->run_from, &t->ports, &t->columns, &t->params_new)) &&
            (!t->vocab || compare_vocabularies(t));
 }
 

@@ -284,8 +284,7 @@ bool training_record(Training *t, RunRecord *record)
 {
     const TrainOptions *o = t->options;
     RunRecord from = o->record ? *o->record : (RunRecord){0};
-    if (!o->record && o->weights && is_run_folder(o->weights) &&
-        !run_record_read(t->job, o->weights, &from))
+    if (!o->record && t->run_from && !run_record_read(t->job, t->run_from, &from))
         return false;
     *record = (RunRecord){
         .version = TFC_VERSION,
@@ -295,7 +294,7 @@ bool training_record(Training *t, RunRecord *record)
         .training = arena_printf(t->job->arena, "%" PRIu64, train_config(&t->settings, t->corpus)),
         .kind = o->kind,
         .settings = t->session.options.settings,
-        .tokens = o->record ? o->record->tokens : o->vocab.tokens,
+        .tokens = o->record ? o->record->tokens : t->tokens,
         .generation = from.generation,
         .command = o->command,
         .arguments = o->arguments,

@@ -85,8 +85,9 @@ typedef struct BestOption {
     const TrainMeasure *measure;
 } BestOption;
 
-/* Training: params_new and grown: what the params of --weights need not fit, once the vocabulary is
- * there. */
+/* Training: params_new: what the params of --weights need not fit, once the vocabulary is there.
+ * run_from: the folder of the run that --weights names, perhaps among files; NULL: none. tokens:
+ * the rules of the vocabulary's tokens. */
 typedef struct Training {
     Job *job;
     const TrainOptions *options;
@@ -94,8 +95,8 @@ typedef struct Training {
     Vocabulary *vocab;
     DataColumns columns;
     NewParams params_new;
-    GrownRows grown[2]; /* of targets and sources, n_grown of them */
-    int n_grown;
+    const char *run_from;
+    TextList tokens;
     TextList fields_found; /* "INPUT=FIELDS" of patterns of fields */
     TableFields fields;    /* that are read, of a table */
     CorpusText text;

@@ -278,8 +278,18 @@ static bool begin_params(Training *t)
 {
     const TrainOptions *o = t->options;
     const Model *model = t->session.model;
-    const WeightsLoad how = {
-        .fresh = &o->fresh, .anew = &t->params_new.anew, .grown = t->grown, .n_grown = t->n_grown};
+    const Module *module = model->module;
+    for (size_t i = 0; i < t->params_new.grown.count; i++) {
+        GrownRows *grown = &t->params_new.grown.data[i];
+        RowParams *params = ARENA_NEW(t->job->arena, RowParams);
+        *params = grown->input ? ports_label_params(module, ports_input(module, grown->input))
+                               : ports_token_params(module, &t->ports, &t->columns, grown->sides);
+        grown->params = params->names.count ? params : NULL;
+    }
+    const WeightsLoad how = {.fresh = &o->fresh,
+                             .anew = &t->params_new.anew,
+                             .grown = t->params_new.grown.data,
+                             .n_grown = (int)t->params_new.grown.count};
     return weights_initialise(t->job, model, t->store, (uint64_t)o->seed) &&
            (!o->weights || (patterns_check(t->job, "new", &o->fresh, model->module) &&
                             weights_load(t->job, model, t->store, o->weights, &how)));
@@ -288,10 +298,10 @@ static bool begin_params(Training *t)
 /* A folder that is gone on with keeps its model unless that has changed. */
 static bool write_folder(Training *t, const RunRecord *record, bool changed)
 {
-    const char *out = t->options->out, *from = t->options->weights;
+    const char *out = t->options->out, *from = t->run_from;
     return t->options->record && !t->options->verify && !changed
                ? run_record_write(t->job, out, record)
-               : (!from || !is_run_folder(from) || published_keep(t->job, from, NULL, out)) &&
+               : (!from || published_keep(t->job, from, NULL, out)) &&
                      run_folder_write(t->job, out, &t->session, t->vocab, &t->columns, record);
 }
 

@@ -142,3 +142,21 @@ bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *t
         vocab_set_rules(vocab, &changed);
     return true;
 }
+
+const char *token_rule_moved(Arena *arena, const Vocabulary *was, const Vocabulary *now,
+                             const char *text)
+{
+    int64_t size;
+    if (!strncmp(text, "size=", 5))
+        return text_whole(text + 5, &size) && size > vocab_size(now) ? text : NULL;
+    Diagnostics quiet;
+    diag_init(&quiet, arena);
+    const Rule *rule = find_rule(&quiet, text);
+    const int32_t id = rule ? find_token(was, &quiet, rule, text) : -2;
+    if (id < -1)
+        return NULL;
+    const Vocabulary *from = rule->is_of_source ? vocab_source(was) : was,
+                     *to = rule->is_of_source ? vocab_source(now) : now;
+    const char *token = id < 0 ? "" : vocab_token(from, id);
+    return token_rule_text(arena, to, rule->name, *token ? vocab_find(to, token) : id);
+}

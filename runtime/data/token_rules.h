@@ -13,4 +13,9 @@ bool token_rules_set(Vocabulary *vocab, Diagnostics *diags, const char *const *t
  * "NAME=#N" where another token has the same text, or the token's text is "none". In the arena. */
 const char *token_rule_text(Arena *arena, const Vocabulary *vocab, const char *name, int32_t id);
 
+/* The text that means of `now` what `text`, a rule of `was`, means there: the same token. NULL: it
+ * means nothing there, as a size that `now` is not below. In the arena. */
+const char *token_rule_moved(Arena *arena, const Vocabulary *was, const Vocabulary *now,
+                             const char *text);
+
 #endif

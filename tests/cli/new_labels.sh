@@ -77,9 +77,58 @@ mean = [sum(row[i] for row in old.values()) / 6 for i in range(16)]
 assert all(abs(new[word][i] - mean[i]) < 1e-6 for word in ("new", "newer") for i in range(16))
 END
 (head -n 5 old/vocab.txt; printf 'c\nd\n') >lacks.txt
-refuses 1 "the tensor 'embedding' is .6, 16., but the param 'embedding' takes .7, 16." \
+refuses 1 "the vocabulary lacks 'b', a token of old, and rows .*: take the run's by --vocab old, or begin with new rows by --new 'embedding'" \
     "$tfc" train old --data old.tsv --vocab words:lacks.txt --allow-unknown --out no
-grep -q "rows are kept where tokens are added to those of the run, and 'b' is not among these" err.txt || fail "$(cat err.txt)"
+
+# As many tokens: in another order rows follow their texts; others are refused, or begin anew.
+(head -n 4 old/vocab.txt; printf 'b\na\n') >turned.txt
+train old --data old.tsv --vocab words:turned.txt --only head.bias --steps 1 --out turned
+[ "$("$tfc" predict old --input old.tsv 2>/dev/null | cut -f 1)" = "$("$tfc" predict turned --input old.tsv 2>/dev/null | cut -f 1)" ] ||
+    fail "rows stayed where tokens have moved"
+(head -n 5 old/vocab.txt; echo c) >other.txt
+for weights in old old,old/last.safetensors; do
+    refuses 1 "the vocabulary lacks 'b', a token of old" \
+        "$tfc" train model.tfg --weights $weights --set classes=2 --data old.tsv --vocab words:other.txt --allow-unknown --out no
+done
+train old --data old.tsv --vocab words:other.txt --allow-unknown --new embedding --steps 1 --out other
+tells "embedding begins with the model's initial values"
+
+# Rules of tokens go over by their texts.
+train model.tfg --data old.tsv --vocab words:turned.txt --token source-begin=a --token end='#5' --set classes=2 --steps 1 --out rules
+train rules --data old.tsv --vocab words:big.txt --steps 1 --out rules_grown
+[ "$(tr -d ' \n' <rules_grown/run.json | grep -o '"tokens":[^]]*')" = '"tokens":["source-begin=a","end=a"' ] ||
+    fail "rules: $(grep -A 4 tokens rules_grown/run.json)"
+
+# Each side has a list of its own, both of as many tokens before and after.
+for side in s t; do
+    printf '<pad>\n<unk>\n<s>\n</s>\n%s1\n%s2\n' $side $side >$side.old
+    (sed -n 1,4p $side.old; [ $side = t ] || echo s0; echo ${side}2; echo ${side}1; [ $side = s ] || echo t3) >$side.new
+    printf '%s1 %s2\n%s2 %s1\n' $side $side $side $side >$side.txt
+done
+cat >two.tfg <<'END'
+model two
+use transformer
+use source_embedding
+const vocab = 9, layers = 1, d_model = 8, d_ff = 8, heads = 2
+train { rate = constant(0.01); batch = sentences(4) }
+END
+train two.tfg --source s.txt --target t.txt --vocab words:t.old --source-vocab words:s.old --steps 150 --out sides
+train sides --source s.txt --target t.txt --vocab words:t.new --source-vocab words:s.new --only '**.bias' --steps 1 --out sides_grown
+"$tfc" translate sides --input s.txt >sides.txt
+"$tfc" translate sides_grown --input s.txt | cmp - sides.txt || fail "rows of sources have moved as the targets'"
+cmp sides.txt t.txt || fail "these translations show nothing"
+
+# A head that is new keeps the rows of labels that are there: in the run's order, or moved by text.
+printf 'B\nA\n' >turned_labels.txt
+printf '0\nA\nB\n' >more_labels.txt
+for list in turned more; do
+    sed "s/vocab label = words/vocab label = words(\"${list}_labels.txt\")/" model.tfg >$list.tfg
+    train $list.tfg --weights old --new head --set classes=$(wc -l <${list}_labels.txt) --vocab old --data old.tsv --only embedding --steps 1 --out labels_$list
+    [ "$(printf 'a a\nb b\n' | "$tfc" predict labels_$list 2>/dev/null | cut -f 1 | tr '\n' ' ')" = "A B " ] || fail "labels of $list.tfg have other rows"
+done
+tells "1 of the 3 labels are new: their rows of head.weight, head.bias begin with the mean"
+refuses 1 "'X' is none of the labels of .label. in old/labels-label.txt" \
+    "$tfc" train model.tfg --weights old,old/last.safetensors --set classes=2 --vocab old --data two.tsv --out no
 
 # Files that lack most params, over a base: BitFit's biases.
 train old --data old.tsv --only '**.bias' --steps 20 --out bitfit

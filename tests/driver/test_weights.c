@@ -248,7 +248,7 @@ static void grown_vocabulary(void **state)
     tensors[2] = numbers(f, "t", 300, 2, (int64_t[]){2, 4});
     assert_true(open_model(f, weights_map));
     const char *path = write_checkpoint(f, tensors, TENSORS);
-    const GrownRows grown = {.before = 2, .now = 3, .was = (int32_t[]){0, -1, 1}};
+    const GrownRows grown = {.before = 2, .now = 3, .was = (int32_t[]){0, -1, 1}, .what = "tokens"};
     const WeightsLoad how = {.grown = &grown, .n_grown = 1};
     assert_true(weights_load(&f->job, f->session.model, f->store, path, &how));
     for (int i = 0; i < 4; i++) {
