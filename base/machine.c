@@ -116,7 +116,7 @@ static int64_t limit_free(int resource, int64_t used)
     return (int64_t)limit.rlim_cur > used ? (int64_t)limit.rlim_cur - used : 0;
 }
 
-static int64_t process_free(void)
+int64_t machine_limits_free(void)
 {
     int64_t total = 0, data = 0, page = sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/statm", "re");
@@ -131,7 +131,7 @@ int64_t machine_memory_free(void)
 {
     int64_t kilobytes = read_field("/proc/meminfo", "MemAvailable:");
     int64_t system = kilobytes < 0 ? INT64_MAX : kilobytes * 1024;
-    return lesser(system, lesser(control_groups_free(), process_free()));
+    return lesser(system, lesser(control_groups_free(), machine_limits_free()));
 }
 
 int64_t resident_bytes(void)

@@ -439,7 +439,7 @@ static const Option options[] = {
      "of a table with a label a record or position: write how many records of each label (a line) "
      "got each prediction (a field); of sets of labels: for each label how often it is there, "
      "predicted and right, its precision, recall, F1, average precision and threshold"},
-    {"threshold", "P", FIELD(Eval, threshold), 0, NULL,
+    {"threshold", "P", FIELD(Eval, threshold), 0, "-1",
      "of sets of labels: count the labels with a probability of at least P, from 0 to 1, as "
      "predicted (those that the run chose on its validation text for each label, or 0.5)"},
     {"tokenize", "13a|none", FIELD(Eval, tokenize), 0, NULL,

@@ -285,6 +285,9 @@ static bool predict(Job *job, const void *record, RunFolder *run)
     Answers answers = {.o = o, .predictor = &predictor};
     StreamOptions options = {
         .predictor = &predictor, .window_values = PREDICTED_VALUES, .gives_names = true};
+    if (o->threshold >= 0 && o->top > 0)
+        return job_error(job, "--threshold: --top gives the most probable labels, whatever the "
+                              "thresholds are: leave one of the two out");
     bool ok =
         predictor_prepare(&predictor, job, &run->inference, &run->columns, run->kind, o->only) &&
         predictor_add_members(&predictor, job, run) && take_prompt(job, o, run, &predictor) &&
@@ -332,7 +335,7 @@ static const Option options[] = {
     {"top", "K", FIELD(Predict, top), 1, NULL,
      "give the K most probable classes, or results of CTC with their log-probabilities (1); of\n"
      "sets of labels the K most probable ones, with their probabilities"},
-    {"threshold", "P", FIELD(Predict, threshold), 0, NULL,
+    {"threshold", "P", FIELD(Predict, threshold), 0, "-1",
      "of sets: give the labels with a probability of at least P, from 0 to 1 (those that the run "
      "chose on its validation text for each label, or 0.5)"},
     {"beam", "N", FIELD(Predict, beam), 1, "1",

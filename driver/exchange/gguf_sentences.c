@@ -22,9 +22,10 @@ static bool tell_unsaid(Job *job, const char *folder, int64_t context,
 {
     Prompts prompts;
     const JsonValue *texts, *longest;
-    if (!import_json_read(job, folder, SENTENCES_TEXTS, JV_OBJECT, &texts) ||
-        !import_json_member(job, file_in(job->arena, folder, SENTENCES_TEXTS), texts,
-                            SENTENCES_LONGEST, IS_NUMBER, &longest) ||
+    const char *file = import_sentences_texts(job, folder);
+    if (!import_json_read(job, folder, file, JV_OBJECT, &texts) ||
+        !import_json_member(job, file_in(job->arena, folder, file), texts, SENTENCES_LONGEST,
+                            IS_NUMBER, &longest) ||
         !prompts_read(job, folder, &prompts))
         return false;
     if (sentences->is_normalised)
@@ -33,7 +34,7 @@ static bool tell_unsaid(Job *job, const char *folder, int64_t context,
     if (longest && longest->number < (double)context)
         diag_warning(&job->diags, (Loc){0},
                      "a GGUF has no place for \"%s\" of %s: longer texts are not cut at %g there",
-                     SENTENCES_LONGEST, SENTENCES_TEXTS, longest->number);
+                     SENTENCES_LONGEST, file, longest->number);
     if (prompts.names.count)
         diag_warning(&job->diags, (Loc){0}, "a GGUF has no place for prompts: %s are left out",
                      prompts_list(job, &prompts));

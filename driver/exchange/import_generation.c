@@ -21,8 +21,53 @@ static bool check_value(Job *job, const DecodeSetting *setting, const JsonValue 
     return false;
 }
 
+/* Whether the only word is the padding token, which no run chooses. */
+static bool is_padding(const JsonValue *generation, const JsonValue *words)
+{
+    const JsonValue *pad = json_member(generation, "pad_token_id"),
+                    *word = words->kind == JV_LIST && words->n == 1 ? words->items : NULL;
+    return pad && pad->kind == JV_INTEGER && word && word->kind == JV_LIST && word->n == 1 &&
+           word->items[0].kind == JV_INTEGER && word->items[0].integer == pad->integer;
+}
+
+/* Names the settings that decide what is generated there, and that no run has as a default. */
+static void warn_of_settings(Job *job, const JsonValue *generation)
+{
+    static const struct {
+        const char *key, *instead;
+    } rows[] = {
+        /* clang-format off */
+        {"min_p",                NULL},
+        {"no_repeat_ngram_size", "--no-repeat-ngram"},
+        {"num_beams",            "--beam"},
+        {"length_penalty",       "--length-penalty"},
+        {"max_length",           "--max-tokens"},
+        {"max_new_tokens",       "--max-tokens"},
+        {"stop_strings",         "--stop"},
+        {"bad_words_ids",        NULL},
+        {"suppress_tokens",      NULL},
+        {"begin_suppress_tokens", NULL},
+        {"min_length",           NULL},
+        {"min_new_tokens",       NULL},
+        /* clang-format on */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const JsonValue *value = json_member(generation, rows[i].key);
+        if (!value || value->kind == JV_NULL || value->kind == JV_FALSE ||
+            (value->kind == JV_LIST && !value->n) ||
+            (import_json_is_number(value) && value->number <= 0) || is_padding(generation, value))
+            continue;
+        diag_warning(&job->diags, (Loc){0}, PUBLISHED_GENERATION ": \"%s\" is left out%s%s",
+                     rows[i].key,
+                     rows[i].instead ? ": give it as " : ", and tfc has no option for it",
+                     rows[i].instead ? rows[i].instead : "");
+    }
+}
+
 void import_generation(Job *job, const ImportConfig *config, TextList *settings)
 {
+    if (config->generation)
+        warn_of_settings(job, config->generation);
     const JsonValue *samples =
         config->generation ? json_member(config->generation, PUBLISHED_SAMPLES) : NULL;
     if (!config->generation || (samples && samples->kind == JV_FALSE))

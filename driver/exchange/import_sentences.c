@@ -285,10 +285,27 @@ bool import_sentences_longest(Job *job, const char *folder, const char *file, co
     return true;
 }
 
+/* The first of the files that sentence_transformers/models/Transformer.py looks for; that of all if
+ * there is none. */
+const char *import_sentences_texts(Job *job, const char *folder)
+{
+    static const char *const names[] = {SENTENCES_TEXTS,
+                                        "sentence_roberta_config.json",
+                                        "sentence_distilbert_config.json",
+                                        "sentence_camembert_config.json",
+                                        "sentence_albert_config.json",
+                                        "sentence_xlm-roberta_config.json",
+                                        "sentence_xlnet_config.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (file_exists(file_in(job->arena, folder, names[i])))
+            return names[i];
+    return SENTENCES_TEXTS;
+}
+
 /* The longest text; and what is done to texts before the tokenizer. */
 static bool read_texts(Job *job, const char *folder, Text *out)
 {
-    static const char file[] = SENTENCES_TEXTS;
+    const char *file = import_sentences_texts(job, folder);
     const JsonValue *json;
     bool found;
     if (!import_json_read(job, folder, file, JV_OBJECT, &json))

@@ -42,6 +42,9 @@ typedef struct ImportSentences {
 /* Reads modules.json and what it names; without it, vectors are means, as models/sentences.tfg has
  * it. False after errors. */
 bool import_sentences_read(Job *job, const char *folder, ImportSentences *sentences);
+/* The name of the folder's file of texts' settings: SENTENCES_TEXTS, or what it was called for an
+ * encoder of another kind. */
+const char *import_sentences_texts(Job *job, const char *folder);
 /* Appends the const `longest`, the tokens of the longest text, by the key of a file; *found: it
  * says so. The tokenizer's is a float where there is no limit. False after an error. */
 bool import_sentences_longest(Job *job, const char *folder, const char *file, const char *key,

@@ -43,7 +43,15 @@ static bool check_cell_labels(Diagnostics *diags, const ColumnSpec *spec, const 
                               int64_t i)
 {
     Line label;
-    for (size_t next = 0; cell_next_label(column_marks(spec), &cells->at[i], &next, &label);)
+    const LabelMarks marks = column_marks(spec);
+    for (size_t next = 0; cell_next_label(marks, &cells->at[i], &next, &label);) {
+        if (marks.is_set && label.length && memchr(label.text, marks.between, label.length)) {
+            diag_error(diags, lines_place(cells, i),
+                       "the label '%.*s' of `%s` has the mark '%c' in it, which stands between "
+                       "labels: write it otherwise, or choose another mark by many = \"MARK\"",
+                       (int)label.length, label.text, spec->input, (int)marks.between);
+            return false;
+        }
         for (size_t at = 0; at < label.length; at++)
             if (label.text[at] == '\n' || label.text[at] == '\r' || label.text[at] == '\t') {
                 const size_t before = (size_t)(label.text - cells->at[i].text);
@@ -51,6 +59,7 @@ static bool check_cell_labels(Diagnostics *diags, const ColumnSpec *spec, const 
                            "a label of `%s` has a line break or a tab in it", spec->input);
                 return false;
             }
+    }
     return true;
 }
 

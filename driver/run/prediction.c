@@ -21,6 +21,8 @@ static const char *const *token_names(Arena *arena, const Vocabulary *vocab)
     return names;
 }
 
+const char class_unused[] = "<unused>";
+
 /* The classes of a prediction: the labels of its column, or else the tokens of a vocabulary of that
  * size. More classes than labels have no names. */
 static const char *const *class_names(Job *job, const Predictor *p, const Prediction *prediction)
@@ -39,7 +41,7 @@ static const char *const *class_names(Job *job, const Predictor *p, const Predic
                    : NULL;
     const char **names = ARENA_ARRAY(job->arena, const char *, n + 1);
     for (int64_t i = 0; i < n; i++)
-        names[i] = "<unused>";
+        names[i] = class_unused;
     if (spec->first)
         names[0] = "<blank>";
     for (size_t i = 0; i < spec->labels->words.count; i++)

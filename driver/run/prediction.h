@@ -30,6 +30,8 @@ typedef struct Prediction {
     float *thresholds;
     char mark[2];
 } Prediction;
+/* The name of a class that there is room for, and no label. */
+extern const char class_unused[];
 
 /* Predictor: how a run predicts. Of an ensemble, all whose runs predict and read the same, values
  * are the mean of those of its members.

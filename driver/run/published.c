@@ -30,6 +30,12 @@ static const char *const kept_names[] = {"config.json",
                                          "model.yml",
                                          "modules.json",
                                          "sentence_bert_config.json",
+                                         "sentence_roberta_config.json",
+                                         "sentence_distilbert_config.json",
+                                         "sentence_camembert_config.json",
+                                         "sentence_albert_config.json",
+                                         "sentence_xlm-roberta_config.json",
+                                         "sentence_xlnet_config.json",
                                          "config_sentence_transformers.json"};
 enum { N_FILES = sizeof kept_names / sizeof kept_names[0], LARGEST_FILE = 256 << 20 };
 

@@ -75,6 +75,14 @@ static bool thresholds_read(Job *job, Prediction *prediction, const char *checkp
     return !list || take_list(job, checkpoint, prediction, list);
 }
 
+/* Classes without a label are in no set: no probability is as large. */
+static void leave_out_unused(Prediction *prediction)
+{
+    for (int64_t k = 0; prediction->thresholds && k < prediction->n_classes; k++)
+        if (prediction->names && prediction->names[k] == class_unused)
+            prediction->thresholds[k] = 2;
+}
+
 bool thresholds_mean(Job *job, Predictor *predictor, const char *const *checkpoints, int n)
 {
     for (int p = 0; p < predictor->n; p++) {
@@ -91,6 +99,7 @@ bool thresholds_mean(Job *job, Predictor *predictor, const char *const *checkpoi
         }
         for (int64_t k = 0; k < labels; k++)
             thresholds[k] = (float)sums[k];
+        leave_out_unused(&predictor->all[p]);
     }
     return true;
 }
@@ -107,15 +116,15 @@ bool thresholds_of_run(Job *job, Predictor *predictor, const RunFolder *run)
 bool thresholds_settle(Job *job, Predictor *predictor, const RunFolder *run, double given)
 {
     bool any = false;
-    if (!(given > 0))
+    if (given < 0)
         return thresholds_of_run(job, predictor, run);
-    if (given > 1)
-        return job_error(job, "--threshold %g: a probability is from 0 to 1", given);
-    for (int p = 0; p < predictor->n; p++)
+    for (int p = 0; p < predictor->n; p++) {
         for (int64_t k = 0; predictor->all[p].thresholds && k < predictor->all[p].n_classes; k++) {
             predictor->all[p].thresholds[k] = (float)given;
             any = true;
         }
+        leave_out_unused(&predictor->all[p]);
+    }
     return any || job_error(job, "--threshold: the model predicts no sets of labels, as `predict "
                                  "NAME = many(logits)` does");
 }

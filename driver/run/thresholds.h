@@ -16,7 +16,7 @@ const char *thresholds_in(Job *job, const char *checkpoint);
 bool thresholds_mean(Job *job, Predictor *predictor, const char *const *checkpoints, int n);
 /* The same of a run after run_folder_load, and of the further runs of its ensemble. */
 bool thresholds_of_run(Job *job, Predictor *predictor, const RunFolder *run);
-/* The same, or one number for all that --threshold gives; 0: it is not given. */
+/* The same, or one number for all that --threshold gives; below 0: it is not given. */
 bool thresholds_settle(Job *job, Predictor *predictor, const RunFolder *run, double given);
 
 #endif

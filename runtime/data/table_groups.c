@@ -11,19 +11,28 @@ static bool is_numbered_name(const char *name)
 
 static bool is_pattern(const Line *name) { return memchr(name->text, '*', name->length) != NULL; }
 
+/* Where the text behind a star does not fit, the star takes one byte more; an earlier star that
+ * took more would only leave less to what follows. */
 bool table_field_fits(const Line *name, const Line *cell)
 {
-    const char *star = memchr(name->text, '*', name->length);
-    if (!star)
-        return line_is(name, cell->text, cell->length);
-    const size_t before = (size_t)(star - name->text);
-    const Line rest = {star + 1, name->length - before - 1};
-    if (cell->length < before || memcmp(cell->text, name->text, before) != 0)
-        return false;
-    for (size_t at = before; at <= cell->length; at++)
-        if (table_field_fits(&rest, &(Line){cell->text + at, cell->length - at}))
-            return true;
-    return false;
+    size_t n = 0, c = 0, behind = 0, from = 0; /* behind the last star, and where it fits from */
+    while (c < cell->length) {
+        if (n < name->length && name->text[n] == '*') {
+            behind = ++n;
+            from = c;
+        } else if (n < name->length && name->text[n] == cell->text[c]) {
+            n++;
+            c++;
+        } else if (behind) {
+            n = behind;
+            c = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (n < name->length && name->text[n] == '*')
+        n++;
+    return n == name->length;
 }
 
 /* Room for n more names. */

@@ -25,4 +25,16 @@ if [ $? -ne 2 ]; then
     echo "--gemm openblas is not refused"
     status=1
 fi
+# OpenBLAS is not loaded where its initialiser would wait for address space for ever.
+work=$(mktemp -d)
+printf 'a b\nb a\n' >"$work/t"
+train="$tfc train models/gpt.tfg --text $work/t --vocab chars:auto --steps 1 --gemm blas --threads 1 --set layers=1 --set d_model=8 --set d_ff=8 --set heads=2"
+$train --out "$work/warm" >/dev/null 2>&1 || { echo "gemm.sh: $train fails" && status=1; } # the programs are in the cache now
+(ulimit -v 160000 && timeout 30 $train --out "$work/run" 2>"$work/err")
+code=$?
+if [ $code -ne 1 ] || ! grep -q "OpenBLAS needs 200 MB of address space" "$work/err"; then
+    echo "with 160 MB of address space: status $code, $(cat "$work/err")"
+    status=1
+fi
+rm -rf "$work"
 exit $status

@@ -128,6 +128,8 @@ cut -f 1-3 counted | cmp - shown || fail "the page: $(cat shown) $(cat told)"
 "$tfc" predict run --input texts --threshold 0.999 >few
 "$tfc" predict run --input texts --threshold 0.001 >many
 [ "$(wc -c <few)" -lt "$(wc -c <sets)" ] && [ "$(wc -c <sets)" -lt "$(wc -c <many)" ] || fail "--threshold"
+[ "$(echo w0 | "$tfc" predict run --threshold 0 | tr '|' '\n' | grep -c the)" = 5 ] || fail "--threshold 0 is not the least"
+refuses 1 "threshold: --top gives the most probable labels" "$tfc" predict run --input texts --threshold 0 --top 2
 echo 'w0 w1' | "$tfc" predict run --top 2 >top
 [ "$(tr '\t' '\n' <top | grep -c '^the [01]$')" = 2 ] || fail "--top: $(cat top)"
 "$tfc" predict run --input texts --json >expected
@@ -192,4 +194,10 @@ if (model.predict("w0", {top: 3}).tag.length !== 3)
 END
 node ask.mjs || fail "Node gives other sets"
 "$tfc" compile run --emit html -o page.html 2>told || fail "$(cat told)"
+# Room for labels that there are none of: no set has them. A label with the column's mark in it would be two.
+train room train.tsv --steps 1 --set labels=8
+if "$tfc" predict room --input texts --threshold 0 2>/dev/null | grep -q unused; then fail "a set has a class without a label"; fi
+printf '__label__a|b hello there\n__label__c hi\n' >mark.txt
+refuses 1 "mark.txt:1:1: error: the label 'a|b' of .tags. has the mark '|' in it" \
+    "$tfc" train "$model" --data mark.txt --vocab words:auto --steps 1 --out no
 grep -q '"set": true' page.html || fail "the page knows of no set"

@@ -100,6 +100,11 @@ folder llama hf '{}' '{"do_sample": true, "temperature": 0, "top_k": 40, "top_p"
 imported hf drawn
 grep -q "generation_config.json: where no option says, the run generates with temperature=0, top_k=40, repetition_penalty=1.3" err.txt ||
     fail "nothing says what is taken: $(cat err.txt)"
+grep -q 'warning: generation_config.json: "max_length" is left out: give it as --max-tokens' err.txt || fail "$(cat err.txt)"
+folder llama unread '{"pad_token_id": 1}' '{"pad_token_id": 1, "bad_words_ids": [[1]], "suppress_tokens": [3], "no_repeat_ngram_size": 2, "min_p": null}'
+imported unread left_out
+[ "$(grep -o '"[a-z_]*" is left out' err.txt | tr '\n' ' ')" = '"no_repeat_ngram_size" is left out "suppress_tokens" is left out ' ] ||
+    fail "settings that are left out: $(cat err.txt)"
 [ "$(sampled drawn)" = "temperature=0 top_k=40 repetition_penalty=1.3 " ] || fail "$(sampled drawn)"
 "$tfc" info drawn >info.txt
 grep -q -- "--repetition-penalty 1.3 where it is not given" info.txt || fail "$(cat info.txt)"

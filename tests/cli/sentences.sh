@@ -67,6 +67,10 @@ cannot '"max_seq_length": expected a number of tokens' sentence_bert_config.json
 cannot '"is_decoder" is true' config.json 's/{/{"is_decoder": true, /'
 sed -i 's/false/true/' changed/sentence_bert_config.json
 cp minilm/config.json changed
+cp -r changed renamed
+mv renamed/sentence_bert_config.json renamed/sentence_roberta_config.json
+"$tfc" import renamed -o renamed.run 2>err || fail "$(cat err)"
+grep -q 'sentence_roberta_config.json: "do_lower_case" is true' err || fail "the settings of another encoder are not read: $(cat err)"
 "$tfc" import changed -o lower 2>err || fail "$(cat err)"
 grep -q 'sentence_bert_config.json: "do_lower_case" is true: capitals become small there' err || fail "$(cat err)"
 # As sentence-transformers 6 writes it.

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "runtime/data/table.h"
+#include "runtime/data/table_reader.h"
 #include "tests/messages.h"
 
 #include <stdlib.h>
@@ -482,9 +482,34 @@ static void test_files(void **state)
     file_remove_tree(folder);
 }
 
+/* Each star of a pattern takes any bytes; many of them take no longer than the name is. */
+static void test_patterns(void **state)
+{
+    static const struct {
+        const char *pattern, *name;
+        bool fits;
+    } rows[] = {{"f*", "f1", true},     {"f*", "f", true},       {"f*", "g1", false},
+                {"*", "", true},        {"a*b*c", "abbc", true}, {"a*b*c", "abcb", false},
+                {"a*bc", "abbc", true}, {"*ab", "aab", true},    {"a**", "a", true},
+                {"a*b", "ab*b", true},  {"", "", true},          {"", "a", false},
+                {"a*", "", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Line pattern = {rows[i].pattern, strlen(rows[i].pattern)},
+                   name = {rows[i].name, strlen(rows[i].name)};
+        assert_int_equal(table_field_fits(&pattern, &name), rows[i].fits);
+    }
+    char stars[101], letters[2001];
+    for (int i = 0; i < 50; i++)
+        memcpy(stars + (size_t)(2 * i), "a*", 2);
+    stars[100] = 'b';
+    memset(letters, 'a', sizeof letters);
+    assert_false(table_field_fits(&(Line){stars, sizeof stars}, &(Line){letters, sizeof letters}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patterns),
         cmocka_unit_test_setup_teardown(test_good, setup, teardown),
         cmocka_unit_test_setup_teardown(test_parts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_parts, setup, teardown),
