@@ -8,6 +8,7 @@
 #include "driver/run/run_model.h"
 #include "driver/run/weights.h"
 #include "runtime/data/safetensors.h"
+#include "runtime/data/table.h"
 #include "runtime/data/token_rules.h"
 
 #include <stdlib.h>
@@ -147,6 +148,47 @@ bool run_reads_lines(Job *job, const RunFolder *run)
                      run->path, run->columns.specs[0].input);
 }
 
+/* Several fields with commas between them. */
+static const char *fields_text(Arena *arena, const char *fields)
+{
+    char *text = arena_strndup(arena, fields, strlen(fields));
+    for (char *at = text; (at = strchr(at, TABLE_AND)); at++)
+        *at = ',';
+    return text;
+}
+
+/* The field that column c was trained with. */
+static const char *field_of(const RunFolder *run, int c)
+{
+    const char *input = run->columns.specs[c].input,
+               *field = ports_field(run->inference.ports.columns[c]);
+    const size_t length = strlen(input);
+    for (size_t i = 0; i < run->fields.count; i++)
+        if (!strncmp(run->fields.data[i], input, length) && run->fields.data[i][length] == '=')
+            field = run->fields.data[i] + length + 1;
+    return field;
+}
+
+/* Members are fed alike. One field may have another name in the table of each; several were put in
+ * another order, or are others. */
+static bool check_fields(Job *job, const RunFolder *run, const RunFolder *with)
+{
+    for (int c = 0; c < run->columns.n; c++) {
+        const char *a = field_of(run, c), *b = field_of(with, c),
+                   *input = run->columns.specs[c].input;
+        if (!strcmp(a, b))
+            continue;
+        const bool several = strchr(a, TABLE_AND) || strchr(b, TABLE_AND);
+        const char *text = arena_printf(
+            job->arena, "`%s` of %s was trained with %s, and that of %s with %s", input, run->path,
+            fields_text(job->arena, a), with->path, fields_text(job->arena, b));
+        if (several)
+            return job_error(job, "%s: they cannot be averaged", text);
+        diag_warning(&job->diags, (Loc){0}, "%s: both read the first", text);
+    }
+    return true;
+}
+
 bool run_check_columns(Job *job, const RunFolder *run)
 {
     for (int i = 0; i < run->n_with; i++) {
@@ -160,6 +202,8 @@ bool run_check_columns(Job *job, const RunFolder *run)
         if (!same)
             return job_error(job, "%s and %s cannot be averaged: their models read other columns",
                              run->path, with->path);
+        if (!check_fields(job, run, with))
+            return false;
     }
     return true;
 }

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "runtime/data/table_reader.h"
 
+#include "base/map.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -165,20 +167,38 @@ static bool find_number(TableReader *r, const Line *cells, size_t n, size_t k, s
                        : number <= n || first_fault(r, field_is_missing(r, cells, n, k));
 }
 
-static bool find_name(TableReader *r, const Line *cells, size_t n, size_t k, size_t *index)
+/* HeaderNames: the fields of a header by their names: number + 1 of the first and of the second
+ * that is called so. */
+typedef struct HeaderNames {
+    Map first, second;
+} HeaderNames;
+
+static HeaderNames header_names(Arena *arena, const Line *cells, size_t n)
+{
+    HeaderNames names;
+    map_init(&names.first, arena);
+    map_init(&names.second, arena);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = arena_strndup(arena, cells[i].text, cells[i].length);
+        Map *map = map_has(&names.first, name) ? &names.second : &names.first;
+        if (!map_has(map, name))
+            map_set(map, name, (void *)(i + 1));
+    }
+    return names;
+}
+
+static bool find_name(TableReader *r, const HeaderNames *names, const Line *cells, size_t n,
+                      size_t k, size_t *index)
 {
     const Line *name = &r->head->fields[k];
-    size_t found = 0;
-    for (size_t i = 0; i < n; i++)
-        if (line_is(name, cells[i].text, cells[i].length)) {
-            if (found++)
-                return first_fault(
-                    r,
-                    arena_printf(r->scratch, "the header has the field '%s' twice, as %zu and %zu",
-                                 name->text, *index + 1, i + 1));
-            *index = i;
-        }
-    return found || first_fault(r, field_is_missing(r, cells, n, k));
+    const size_t first = (size_t)map_get(&names->first, name->text),
+                 second = (size_t)map_get(&names->second, name->text);
+    *index = first ? first - 1 : 0;
+    if (second)
+        return first_fault(r, arena_printf(r->scratch,
+                                           "the header has the field '%s' twice, as %zu and %zu",
+                                           name->text, first, second));
+    return first || first_fault(r, field_is_missing(r, cells, n, k));
 }
 
 /* ---- marks of CSV ---- */
@@ -265,9 +285,10 @@ static bool find_fields(TableReader *r, TableHead *head)
     if (!table_is_conll(head->format)) /* whose fields have no names */
         next(r, cells, (size_t)n);
     ok = head->is_numbered || table_expand(r, head, cells, (size_t)n);
+    const HeaderNames names = header_names(r->scratch, cells, head->is_numbered ? 0 : (size_t)n);
     for (size_t k = 0; k < head->n_fields && head->fields; k++) {
-        ok = (head->is_numbered ? find_number : find_name)(r, cells, (size_t)n, k,
-                                                           &head->index[k]) &&
+        ok = (head->is_numbered ? find_number(r, cells, (size_t)n, k, &head->index[k])
+                                : find_name(r, &names, cells, (size_t)n, k, &head->index[k])) &&
              ok;
     }
     head->lines = head->is_numbered ? head->begin : r->line;
@@ -416,6 +437,8 @@ static Table *read_records(TableReader *r)
             tell_width(r, begin, n);
             continue;
         }
+        if (!table_groups_are_even(r, begin, cells))
+            continue;
         for (size_t k = 0; k < head->n_columns; k++)
             table->columns[k]->at[table->n] = table_column_cell(r, k, cells);
         if (line)

@@ -107,6 +107,52 @@ bool table_expand(TableReader *r, TableHead *head, const Line *cells, size_t n)
     return true;
 }
 
+static const char no_number[] = " \t\r\n,;[]";
+
+/* The numbers of a cell; a blank one is a missing number. */
+static size_t count_numbers(const Line *cell)
+{
+    size_t n = 0;
+    bool within = false, is_list = false;
+    for (size_t i = 0; i < cell->length; i++) {
+        const bool parts = strchr(no_number, cell->text[i]) != NULL;
+        n += within && parts;
+        within = !parts;
+        is_list = is_list || cell->text[i] == '[';
+    }
+    n += within;
+    return n || is_list ? n : 1;
+}
+
+static bool is_blank(const Line *cell)
+{
+    for (size_t i = 0; i < cell->length; i++)
+        if (!strchr(" \t\r\n", cell->text[i]))
+            return false;
+    return true;
+}
+
+bool table_groups_are_even(TableReader *r, int64_t record, const Line *cells)
+{
+    const TableHead *head = r->head;
+    for (size_t c = 0, k = 0; c < head->n_columns; k = head->ends[c++]) {
+        const size_t first = k;
+        for (; k < head->ends[c]; k++) {
+            const size_t one = count_numbers(&cells[head->index[first]]),
+                         n = count_numbers(&cells[head->index[k]]);
+            if (n == one)
+                continue;
+            table_fault(r, record, r->lines->at[record].text,
+                        arena_printf(r->scratch,
+                                     "the field '%s' has %zu numbers, and '%s' %zu: fields that "
+                                     "feed one input have as many each",
+                                     head->fields[k].text, n, head->fields[first].text, one));
+            return false;
+        }
+    }
+    return true;
+}
+
 Line table_column_cell(TableReader *r, size_t column, const Line *cells)
 {
     const TableHead *head = r->head;
@@ -119,7 +165,7 @@ Line table_column_cell(TableReader *r, size_t column, const Line *cells)
     char *text = arena_alloc(r->arena, length + 1), *at = text;
     for (size_t k = first; k < end; k++) {
         const Line empty = {"NA", 2}, *cell = &cells[head->index[k]];
-        if (!cell->length)
+        if (is_blank(cell))
             cell = &empty;
         if (k > first)
             *at++ = ' ';

@@ -33,6 +33,9 @@ TableNext table_next_tsv, table_next_csv, table_next_json, table_next_list, tabl
     table_next_fasttext;
 /* Of fastText: which of its fields those of the head are. False after an error. */
 bool table_find_fasttext(TableReader *reader, TableHead *head);
+/* Whether all fields of each column that is made of several have as many numbers; else reports it
+ * of the record. */
+bool table_groups_are_even(TableReader *reader, int64_t record, const Line *cells);
 /* Columns of several fields (table_groups.c): the wanted fields by their names, those that patterns
  * stand for once there is a header (false after an error: none fits), whether a name or a pattern
  * fits a field of the header, and the cell of a column. */

@@ -93,6 +93,22 @@ refuses 1 "the header has no field 'f2'" "$tfc" predict rows --input lacks.csv
 same_tensors rows/last.safetensors rows_prepared/last.safetensors "prepared rows give other params"
 "$tfc" predict rows_prepared --input turned.csv | cmp - rows.said || fail "prepared: $("$tfc" predict rows_prepared --input turned.csv)"
 refuses 1 "'f.' is for the header of TSV or CSV: name the keys of JSON one by one" "$tfc" train rows.tfg --data rows.jsonl --out x
+# Each field gives as many numbers as the others; a blank is a missing one.
+printf 'f1;tax;of;f2;paid;age\n2,5;NA;9;3;1; \n' >comma.csv
+refuses 1 "comma.csv:2:1: error: the field 'f1' has 2 numbers, and 'age' 1: fields that feed one input have as many each" "$tfc" predict rows --input comma.csv
+echo '{"f1": [2, 5], "tax": 3, "f2": 1, "paid": 1, "age": []}' >comma.jsonl
+refuses 1 "the field 'f1' has 2 numbers, and 'age' 0" "$tfc" predict rows --input comma.jsonl
+sed '2s/,5//' comma.csv >blank.csv
+[ "$("$tfc" predict rows --input blank.csv)" = "0 2 3 0 1 0 0 1" ] || fail "a blank field: $("$tfc" predict rows --input blank.csv)"
+# Members of an ensemble are fed alike: fields in another order are refused.
+sed 's/"f\*"/"f2", "f1"/' rows.tfg >order.tfg
+"$tfc" train order.tfg --data rows.csv --out order --steps 1 2>told || fail "$(cat told)"
+refuses 1 ".x. of rows was trained with age,f1,f2,tax, and that of order with age,f2,f1,tax: they cannot be averaged" \
+    "$tfc" predict rows --with order --input rows.csv
+# A header of many fields takes no longer than it is long.
+awk 'BEGIN { n = 50000; for (i = 0; i < n; i++) printf "f%d;", i; print "paid;age;tax"; for (i = 0; i < n; i++) printf "1;"; print "1;1;1" }' >wide.csv
+sed 's/B, 4\]/B, 50002]/; s/: \[4, 1\]/: [50002, 1]/' rows.tfg >wide.tfg
+timeout 20 "$tfc" data wide.tfg wide.csv >told 2>&1 || fail "a wide header: $(cat told)"
 sed 's/f1/g1/; s/f2/g2/' rows.csv >none.csv
 refuses 1 "none.csv:1:1: error: the header has no field like 'f.'" "$tfc" train rows.tfg --data none.csv --out x
 
