@@ -140,10 +140,27 @@ TextList import_text_rules(Arena *arena, const TextList *read, const TextList *s
     return rules;
 }
 
+/* Texts that are too long lose their ends. */
+static bool warn_of_truncation(Job *job, const char *folder)
+{
+    const JsonValue *json, *side;
+    if (!import_json_read(job, folder, "tokenizer_config.json", JV_OBJECT, &json))
+        return false;
+    side = json ? json_member(json, "truncation_side") : NULL;
+    if (side && side->kind == JV_STRING && !strcmp(side->text, "left"))
+        diag_warning(&job->diags, (Loc){0},
+                     "%s/tokenizer_config.json: \"truncation_side\" is \"left\", and is left out: "
+                     "texts that are too long lose their end here, not their beginning",
+                     folder);
+    return true;
+}
+
 /* At most a token on each side. False after an error. */
 static bool find_frame(Job *job, const char *folder, const Vocabulary *vocab, TokenizerFrame *frame)
 {
     *frame = vocab_frame(vocab);
+    if (!warn_of_truncation(job, folder))
+        return false;
     return (frame->n_before <= 1 && frame->n_after <= 1) ||
            job_error(
                job,

@@ -69,8 +69,10 @@ sed -i 's/false/true/' changed/sentence_bert_config.json
 cp minilm/config.json changed
 cp -r changed renamed
 mv renamed/sentence_bert_config.json renamed/sentence_roberta_config.json
+echo '{"truncation_side": "left"}' >renamed/tokenizer_config.json
 "$tfc" import renamed -o renamed.run 2>err || fail "$(cat err)"
 grep -q 'sentence_roberta_config.json: "do_lower_case" is true' err || fail "the settings of another encoder are not read: $(cat err)"
+grep -q '"truncation_side" is "left", and is left out' err || fail "$(cat err)"
 "$tfc" import changed -o lower 2>err || fail "$(cat err)"
 grep -q 'sentence_bert_config.json: "do_lower_case" is true: capitals become small there' err || fail "$(cat err)"
 # As sentence-transformers 6 writes it.
