@@ -260,6 +260,12 @@ static StTensor *find_part(HeaderReader *r, const char *name, const char *part)
     return stored ? map_get(&r->file->index, stored) : NULL;
 }
 
+/* Whether the tensor's elements lie in the file as those of the type, not to be decoded. */
+static bool is_stored_as(const StTensor *tensor, StType type)
+{
+    return tensor->type == type && !tensor->blocks;
+}
+
 /* Sets the minima of a tensor with scales, of 4 bits. False if they do not fit, are there for 8
  * bits, or are missing in a file whose type has them. */
 static bool find_minima(HeaderReader *r, StTensor *tensor, const char *name)
@@ -271,7 +277,7 @@ static bool find_minima(HeaderReader *r, StTensor *tensor, const char *name)
         tensor->scales.bits == 4 && (quant_info(quant)->has_minimum || minimum != NULL);
     if (!has_minima || !minimum)
         return !has_minima && !minimum;
-    bool fits = minimum->type == ST_F16 && minimum->rank == scale->rank;
+    bool fits = is_stored_as(minimum, ST_F16) && minimum->rank == scale->rank;
     for (int d = 0; fits && d < scale->rank; d++)
         fits = minimum->dims[d] == scale->dims[d];
     tensor->scales.minima = minimum->data;
@@ -302,7 +308,7 @@ static bool refuse_scales(HeaderReader *r, const StTensor *tensor)
 static bool find_scales(HeaderReader *r, StTensor *tensor, const char *name, int bits)
 {
     StTensor *scale = find_part(r, name, "scale");
-    const bool may_fit = scale && (scale->type == ST_F32 || scale->type == ST_F16) &&
+    const bool may_fit = scale && (is_stored_as(scale, ST_F32) || is_stored_as(scale, ST_F16)) &&
                          scale->rank == tensor->rank && tensor->rank > 0;
     const int axis = may_fit ? summed_axis(tensor, scale) : -1;
     if (axis < 0)

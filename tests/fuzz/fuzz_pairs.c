@@ -67,7 +67,8 @@ static void find_pairs(Case *c)
 {
     bool is_marked = c->size >= 3 && !memcmp(c->bytes, "\xEF\xBB\xBF", 3);
     c->pairs = arena_array(c->job.arena, c->size + 1, sizeof *c->pairs);
-    c->is_text = !(c->size > 2 && c->bytes[0] == 0x1f && c->bytes[1] == 0x8b);
+    c->is_text = !text_foreign((const char *)c->bytes, c->size) &&
+                 !(c->size > 2 && c->bytes[0] == 0x1f && c->bytes[1] == 0x8b);
     for (size_t at = is_marked ? 3 : 0, end; at < c->size; at = end + 1) {
         for (end = at; end < c->size && c->bytes[end] != '\n';)
             end++;
