@@ -4,6 +4,7 @@
  * saved is read as the same list. */
 #define _GNU_SOURCE
 #include "base/file.h"
+#include "base/unpack.h"
 #include "runtime/data/vocabulary.h"
 #include "tests/fuzz/budget.h"
 
@@ -31,7 +32,8 @@ static Vocabulary *load(Diagnostics *diags, Arena *arena, bool words, const uint
     Vocabulary *vocab = vocab_make(diags, arena, spec, NULL, 0, false);
     if (!vocab == (diags->errors == before))
         abort();
-    need_budget(arena, words ? BUDGET_TEXT : BUDGET_BINARY, size);
+    if (!unpack_advice((const char *)data, size)) /* a list that the user names may be packed */
+        need_budget(arena, words ? BUDGET_TEXT : BUDGET_BINARY, size);
     close(fd);
     return vocab;
 }
