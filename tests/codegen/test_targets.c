@@ -104,6 +104,7 @@ static void test_others(void **state)
     check("riscv64-linux-gnu", NULL, "rv64", false);
     check("riscv64-linux-gnu", "sifive-p670", "rvv128", false);
     check("riscv64-linux-gnu", "sifive-x280", "rvv512", false);
+    check("riscv64-linux-gnu", "spacemit-x60", "rvv256", false);
     check("wasm32-wasi", NULL, "wasm_simd", false);
 }
 
