@@ -1,13 +1,15 @@
-/* Finds from outside in which order a compiled model adds the terms of its sums, and compares it with the documented order
- * (docs/loop-ir.md, Sums); see bench/bits/trees.
+/* Finds from outside in which order a compiled model adds the terms of its sums, and compares it
+ * with the documented order (docs/loop-ir.md, Sums); see bench/bits/trees.
  *
  *   cc -IFOLDER trees.c -LFOLDER -lmodel; a.out N        one line a kind of sum: KIND N TREE
  *
- * After Xie et al., "FPRev: Revealing the Order of Floating-Point Summation", ATC 2025: BIG at term i swallows what is added
- * to it. With -BIG at j and 1 elsewhere, the result counts the terms that are added after i and j have met. So the size of
- * the smallest subtree that has i and j is known, and from sizes the tree. Terms of a softmax and of a loss have no sign:
- * two units that are each lost beside BIG are not lost if they meet before it. That tells of any i, j, k whether i and j
- * meet before k; the size is the number of k for which they do not. Of many such terms SAMPLES triples are compared. */
+ * After Xie et al., "FPRev: Revealing the Order of Floating-Point Summation", ATC 2025: BIG at
+ * term i swallows what is added to it. With -BIG at j and 1 elsewhere, the result counts the
+ * terms that are added after i and j have met. So the size of the smallest subtree that has i
+ * and j is known, and from sizes the tree. Terms of a softmax and of a loss have no sign: two
+ * units that are each lost beside BIG are not lost if they meet before it. That tells of any i,
+ * j, k whether i and j meet before k; the size is the number of k for which they do not. Of many
+ * such terms SAMPLES triples are compared. */
 #include "model.h"
 
 #include <math.h>
@@ -17,7 +19,13 @@
 #include <string.h>
 
 enum { LANES = 16, TURNS = 16, LARGEST = 1 << 20, PASS = 256 };
-enum { SAMPLES = 2000, QUERIES = 64, WIDTH = 16, ROOM = 1 << 20 /* elements of a call's inputs */ };
+enum {
+    SAMPLES = 2000,
+    SAMPLED_TERMS = 200000,
+    QUERIES = 64,
+    WIDTH = 16,
+    ROOM = 1 << 20 /* elements of a call's inputs */
+};
 
 static void check(bool holds, const char *what)
 {
@@ -93,8 +101,8 @@ static bool same_shape(const Node *a, const Node *b)
 {
     if (a->size != b->size || a->size == 1)
         return a->size == b->size;
-    return a->right->first - a->first == b->right->first - b->first && same_shape(a->left, b->left) &&
-           same_shape(a->right, b->right);
+    return a->right->first - a->first == b->right->first - b->first &&
+           same_shape(a->left, b->left) && same_shape(a->right, b->right);
 }
 
 /* A chain of n terms, d apart, is n, or n/d; equal addends are k(…). */
@@ -114,7 +122,8 @@ static void print_tree(const Node *node)
             continue;
         }
         int apart = next < n ? list[next]->first - list[i]->first : 1;
-        while (next < n && list[next]->size == 1 && list[next]->first - list[next - 1]->first == apart)
+        while (next < n && list[next]->size == 1 &&
+               list[next]->first - list[next - 1]->first == apart)
             next++;
         next - i > 1 && apart != 1 ? printf("%d/%d", next - i, apart) : printf("%d", next - i);
     }
@@ -123,7 +132,8 @@ static void print_tree(const Node *node)
 
 /* ---- the documented order ---- */
 
-/* The terms of [from, to) that one accumulator has: each `apart`-th, in blocks of TURNS, and of TURNS such blocks. */
+/* The terms of [from, to) that one accumulator has: each `apart`-th, in blocks of TURNS, and of
+ * TURNS such blocks. */
 static Node *blocks(int from, int to, int apart, int block)
 {
     Node *sum = NULL;
@@ -133,7 +143,8 @@ static Node *blocks(int from, int to, int apart, int block)
         return sum;
     }
     for (int i = from; i < to; i += block)
-        sum = join(sum, blocks(i, i - i % block + block < to ? i - i % block + block : to, apart, block / TURNS));
+        sum = join(sum, blocks(i, i - i % block + block < to ? i - i % block + block : to, apart,
+                               block / TURNS));
     return sum;
 }
 
@@ -145,7 +156,8 @@ static Node *along_columns(int n)
     for (int lane = 0; lane < LANES; lane++) {
         part[lane] = NULL;
         for (int i = 0; i < n; i += LARGEST)
-            part[lane] = join(part[lane], blocks(i + lane, i + LARGEST < n ? i + LARGEST : n, LANES, LARGEST));
+            part[lane] = join(part[lane],
+                              blocks(i + lane, i + LARGEST < n ? i + LARGEST : n, LANES, LARGEST));
     }
     for (int half = LANES / 2; half; half /= 2)
         for (int lane = 0; lane < half; lane++)
@@ -153,7 +165,8 @@ static Node *along_columns(int n)
     return part[0];
 }
 
-/* Products, and keys of attention: one after the other, in passes that are added one after the other. */
+/* Products, and keys of attention: one after the other, in passes that are added one after the
+ * other. */
 static Node *by_passes(int n)
 {
     Node *sum = NULL;
@@ -166,9 +179,12 @@ static Node *by_passes(int n)
     return sum;
 }
 
+static Node *one_by_one(int n) { return blocks(0, n, 1, 1); }
+
 /* ---- what a model computes of masked terms ---- */
 
-/* Term `big` is BIG. With signs, term a is -BIG and the others are 1; without, a and b are units, the others 0. */
+/* Term `big` is BIG. With signs, term a is -BIG and the others are 1; without, a and b are
+ * units, the others 0. */
 typedef struct Mask {
     int big, a, b;
 } Mask;
@@ -205,10 +221,27 @@ static model_forward_in idle(void)
 {
     static float zeros[ROOM];
     static int32_t labels[ROOM];
-    return (model_forward_in){.A = 1, .B = 1, .C = 1, .D = 1, .E = 1, .F = 1, .G = 1, .Q = 1, .K = 1, .T = 1,
-                              .columns = zeros, .rows = zeros, .terms = zeros, .ones = zeros, .features = zeros,
-                              .scores = zeros, .logits = zeros, .labels = labels,
-                              .query = zeros, .keys = zeros, .values = zeros};
+    return (model_forward_in){.A = 1,
+                              .B = 1,
+                              .C = 1,
+                              .D = 1,
+                              .E = 1,
+                              .F = 1,
+                              .G = 1,
+                              .Q = 1,
+                              .K = 1,
+                              .T = 1,
+                              .columns = zeros,
+                              .rows = zeros,
+                              .terms = zeros,
+                              .ones = zeros,
+                              .features = zeros,
+                              .scores = zeros,
+                              .logits = zeros,
+                              .labels = labels,
+                              .query = zeros,
+                              .keys = zeros,
+                              .values = zeros};
 }
 
 static model_forward_out call(Trial *t, const model_forward_in *in)
@@ -264,7 +297,8 @@ static void run_product(Trial *t)
     answer_sums(t, call(t, &in).terms_sum, 1);
 }
 
-/* Values are (x - mean) · r, of BIG nearly BIG · r, which gives r and the mean. The variance bounds BIG. */
+/* Values are (x - mean) · r, of BIG nearly BIG · r, which gives r and the mean. The variance
+ * bounds BIG. */
 static void run_layer_norm(Trial *t)
 {
     const double big = 0x1p40;
@@ -311,12 +345,37 @@ static void run_softmax(Trial *t)
         t->answers[r] = y[r * t->n + t->masks[r].big] < 1;
 }
 
+/* The sum of e^score over the keys: the first query component is 1, so scores are the keys' own;
+ * the weight of BIG's key is what attends to a value of 1. */
+static void run_attention_softmax(Trial *t)
+{
+    static float query[QUERIES * WIDTH], values[ROOM];
+    model_forward_in in = idle();
+    const float unit = (float)(log(0.75) - 24 * log(2));
+    const Mask *mask = t->masks;
+    for (int q = 0; q < QUERIES; q++)
+        query[q * WIDTH] = 1;
+    for (int i = 0; i < t->n; i++) {
+        memset(t->x + i * WIDTH, 0, WIDTH * sizeof *t->x);
+        t->x[i * WIDTH] = unsigned_term(mask, i, 0, unit, -1000);
+        values[i * WIDTH] = i == mask->big;
+    }
+    in.F = 1;
+    in.Q = QUERIES;
+    in.K = t->n;
+    in.query = query;
+    in.keys = t->x;
+    in.values = values;
+    t->answers[0] = call(t, &in).attended[0] < 1;
+}
+
 /* A token's loss is ln(1 + e^x); BIG is 2^24, a unit 0.75. */
 static void run_loss(Trial *t)
 {
     model_forward_in in = idle();
     for (int i = 0; i < t->n; i++)
-        t->x[2 * i + 1] = unsigned_term(t->masks, i, 0x1p24f, (float)log(exp(0.75) - 1), -1000), t->x[2 * i] = 0;
+        t->x[2 * i + 1] = unsigned_term(t->masks, i, 0x1p24f, (float)log(exp(0.75) - 1), -1000),
+                     t->x[2 * i] = 0;
     in.T = t->n;
     in.logits = t->x;
     t->answers[0] = (float)call(t, &in).tokens_loss > 0x1p24f / (float)t->n;
@@ -328,6 +387,7 @@ static const Kind kinds[] = {
     {"product", by_passes, run_product, 0, 0},
     {"layer-norm", along_columns, run_layer_norm, 0, 0},
     {"attention", by_passes, run_attention, WIDTH, 0},
+    {"attention-softmax", one_by_one, run_attention_softmax, 1, 40},
     {"softmax", along_columns, run_softmax, 0, 300},
     {"loss-tokens", along_rows, run_loss, 1, 40},
 };
@@ -357,11 +417,13 @@ static int by_size(const void *a, const void *b)
 
 static void find_sizes(const Kind *kind, Trial *t, int term, Met *met, int count)
 {
-    int each = kind->most ? t->n : 1, *answers = room((size_t)count * (size_t)each, sizeof *answers);
+    int each = kind->most ? t->n : 1,
+        *answers = room((size_t)count * (size_t)each, sizeof *answers);
     Mask *masks = room((size_t)count * (size_t)each, sizeof *masks);
     for (int i = 0; i < count; i++)
         for (int k = 0; k < each; k++)
-            masks[i * each + k] = kind->most ? (Mask){k, term, met[i].term} : (Mask){term, met[i].term, -1};
+            masks[i * each + k] =
+                kind->most ? (Mask){k, term, met[i].term} : (Mask){term, met[i].term, -1};
     run_masks(kind, t, masks, count * each, answers);
     for (int i = 0; i < count; i++) {
         met[i].size = t->n;
@@ -422,19 +484,20 @@ static int draw(int n)
 /* Whether, of many i, j and k, those meet first that do so in the tree. */
 static bool samples_agree(const Kind *kind, Trial *t, Node *tree)
 {
+    const int samples = SAMPLED_TERMS / t->n < SAMPLES ? SAMPLED_TERMS / t->n : SAMPLES;
     static Mask masks[SAMPLES];
     static int answers[SAMPLES];
     Node **leaves = room((size_t)t->n, sizeof(Node *));
     bool agree = true;
     find_leaves(tree, leaves);
-    for (int s = 0; s < SAMPLES; s++) {
+    for (int s = 0; s < samples; s++) {
         Mask *m = &masks[s];
         do
             *m = (Mask){draw(t->n), draw(t->n), draw(t->n)};
         while (m->big == m->a || m->big == m->b || m->a == m->b);
     }
-    run_masks(kind, t, masks, SAMPLES, answers);
-    for (int s = 0; s < SAMPLES; s++)
+    run_masks(kind, t, masks, samples, answers);
+    for (int s = 0; s < samples; s++)
         agree &= answers[s] == (size_of_both(leaves, masks[s].a, masks[s].b) <
                                 size_of_both(leaves, masks[s].a, masks[s].big));
     free(leaves);
@@ -453,11 +516,11 @@ static bool show(const Kind *kind, Trial *t)
         free(terms);
     }
     same = sampled ? samples_agree(kind, t, documented) : equal(found, documented);
-    printf("%-11s %5d  ", kind->name, t->n);
+    printf("%-18s %5d  ", kind->name, t->n);
     print_tree(sampled ? documented : found);
     printf("%s\n", !sampled ? "" : same ? "  (by samples)" : "  (documented: samples differ)");
     if (!same && !sampled) {
-        printf("%-11s %5d  documented: ", kind->name, t->n);
+        printf("%-18s %5d  documented: ", kind->name, t->n);
         print_tree(documented);
         printf("\n");
     }
