@@ -4,6 +4,7 @@
 #include "driver/run/evaluation.h"
 #include "passes/clone.h"
 #include "passes/pass.h"
+#include "runtime/data/label_thresholds.h"
 #include "runtime/data/measures.h"
 #include "runtime/model/predicted_values.h"
 

@@ -2,50 +2,17 @@
 #include "driver/run/thresholds.h"
 
 #include "base/file.h"
-#include "base/json_read.h"
-#include "base/json_write.h"
+#include "runtime/data/label_thresholds.h"
 #include "runtime/data/safetensors.h"
-
-#include <string.h>
-
-enum { THRESHOLD_DIGITS = 9 }; /* which tell each f32 from the others */
 
 const char *thresholds_text(Arena *arena, const Predictor *predictor)
 {
-    Text out = {0};
-    JsonWriter json = {.out = &out};
-    bool any = false;
-    json_open(&json, NULL, '{');
+    LabelThresholds *all = ARENA_ARRAY(arena, LabelThresholds, predictor->n + 1);
     for (int p = 0; p < predictor->n; p++) {
-        const Prediction *prediction = &predictor->all[p];
-        if (!prediction->thresholds)
-            continue;
-        any = true;
-        json_open(&json, prediction->name, '[');
-        for (int64_t i = 0; i < prediction->n_classes; i++)
-            json_put_number(&json, NULL, (double)prediction->thresholds[i], THRESHOLD_DIGITS);
-        json_close(&json, ']');
+        const Prediction *one = &predictor->all[p];
+        all[p] = (LabelThresholds){one->name, one->thresholds, one->n_classes};
     }
-    json_close(&json, '}');
-    const char *text = any ? arena_strdup(arena, out.data) : NULL;
-    text_free(&out);
-    return text;
-}
-
-static bool take_list(Job *job, const char *checkpoint, Prediction *prediction,
-                      const JsonValue *list)
-{
-    bool ok = list->kind == JV_LIST && (int64_t)list->n == prediction->n_classes;
-    for (size_t i = 0; ok && i < list->n; i++) {
-        const double number = list->items[i].number;
-        ok = (list->items[i].kind == JV_INTEGER || list->items[i].kind == JV_NUMBER) &&
-             number >= 0 && number <= 1;
-        if (ok)
-            prediction->thresholds[i] = (float)number;
-    }
-    return ok ||
-           job_error(job, "%s: its thresholds are no list of %lld numbers from 0 to 1 for `%s`",
-                     checkpoint, (long long)prediction->n_classes, prediction->name);
+    return label_thresholds_text(arena, all, predictor->n);
 }
 
 const char *thresholds_in(Job *job, const char *checkpoint)
@@ -65,22 +32,17 @@ const char *thresholds_in(Job *job, const char *checkpoint)
 /* Takes those of a set from a checkpoint, if it has any. False after an error. */
 static bool thresholds_read(Job *job, Prediction *prediction, const char *checkpoint)
 {
-    const char *problem, *text = checkpoint ? thresholds_in(job, checkpoint) : NULL;
-    if (!text)
-        return true;
-    const JsonValue *value = json_read(job->arena, text, strlen(text), &problem);
-    if (!value || value->kind != JV_OBJECT)
-        return job_error(job, "%s: its thresholds are damaged", checkpoint);
-    const JsonValue *list = json_member(value, prediction->name);
-    return !list || take_list(job, checkpoint, prediction, list);
+    return label_thresholds_take(&job->diags, checkpoint,
+                                 checkpoint ? thresholds_in(job, checkpoint) : NULL,
+                                 prediction->name, prediction->thresholds, prediction->n_classes);
 }
 
-/* Classes without a label are in no set: no probability is as large. */
+/* Classes without a label are in no set. */
 static void leave_out_unused(Prediction *prediction)
 {
     for (int64_t k = 0; prediction->thresholds && k < prediction->n_classes; k++)
         if (prediction->names && prediction->names[k] == class_unused)
-            prediction->thresholds[k] = 2;
+            prediction->thresholds[k] = THRESHOLD_OF_NONE;
 }
 
 bool thresholds_mean(Job *job, Predictor *predictor, const char *const *checkpoints, int n)

@@ -109,8 +109,8 @@ void sets_add(SetCounts *counts, const int32_t *labels, const float *values);
 void sets_free(SetCounts *counts);
 /* The threshold of each label that has the greatest F1 on these rows, a label counting as predicted
  * where its probability is at least that: half way between the two probabilities that it parts (of
- * equally good ones the greatest). Of a label that no row has SETS_THRESHOLD. */
-#define SETS_THRESHOLD 0.5
+ * equally good ones the greatest). Of a label that no row has SETS_THRESHOLD
+ * (label_thresholds.h). */
 void sets_choose(const SetCounts *counts, float *thresholds);
 
 /* SetFigures, as scikit-learn computes them of multilabel indicators with zero_division = 0:

@@ -2,6 +2,7 @@
 #include "runtime/data/measures.h"
 
 #include "base/arena.h"
+#include "runtime/data/label_thresholds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -174,6 +174,8 @@ void model_free(TfcLoaded *loaded)
         store_free(loaded->others[i]);
     free(loaded->others);
     free(loaded->sources);
+    free(loaded->sets);
+    free(loaded->thresholds);
     if (loaded->source != loaded->target)
         tokenizer_free(loaded->source);
     tokenizer_free(loaded->target);
@@ -219,7 +221,7 @@ static int start(const TfcModel *model, int64_t header, bool inside, TfcLoaded *
     pthread_mutex_init(&loaded->mutex, NULL);
     pthread_cond_init(&loaded->pool.changed, NULL);
     loaded->pool.most = team_processors();
-    if (!fill_stores(loaded, inside)) {
+    if (!fill_stores(loaded, inside) || (!inside && !model_own_label_sets(loaded))) {
         model_free(loaded);
         return tfc_model_no_memory();
     }
@@ -255,8 +257,11 @@ static int fill_params(TfcLoaded *loaded, Load *load, const char *path, TrainSta
     Diagnostics diags;
     diag_init(&diags, arena);
     int status = TFC_OK;
-    if (!load(&diags, arena, path, loaded->store, state))
+    if (!load(&diags, arena, path, loaded->store, state) ||
+        !model_read_label_sets(loaded, path, &diags))
         status = fail_with(TFC_ERROR_WEIGHTS, &diags);
+    if (state)
+        state->thresholds = NULL; /* the file's memory: model_thresholds_text has them */
     arena_free(arena);
     return status;
 }
@@ -409,9 +414,11 @@ static int save(TfcLoaded *loaded, const char *path)
     Diagnostics diags;
     diag_init(&diags, arena);
     int status = TFC_OK;
-    if (!store_need_all(loaded->store))
+    TrainState state = loaded->training;
+    state.thresholds = model_thresholds_text(loaded, arena);
+    if (!store_need_all(loaded->store) || arena_failed(arena))
         status = tfc_model_no_memory();
-    else if (!checkpoint_save(&diags, arena, path, false, loaded->store, &loaded->training))
+    else if (!checkpoint_save(&diags, arena, path, false, loaded->store, &state))
         status = fail_with(TFC_ERROR_FILE, &diags);
     arena_free(arena);
     return status;

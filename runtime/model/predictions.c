@@ -44,12 +44,12 @@ static int describe_prediction(const TfcModel *model, int64_t index, TfcPredicti
     return TFC_OK;
 }
 
-static int describe_set(const TfcModel *model, int64_t index, TfcLabelSet *out)
+static int describe_set(const TfcLoaded *loaded, int64_t index, TfcLabelSet *out)
 {
     TfcPrediction prediction;
-    const int status = describe_prediction(model, index, &prediction);
+    const int status = describe_prediction(loaded->model, index, &prediction);
     if (!status)
-        *out = model->predictions->sets[index];
+        *out = model_label_sets(loaded)[index];
     return status;
 }
 
@@ -59,7 +59,7 @@ int tfc_model_prediction_set(TfcModelHandle *handle, int64_t index, TfcLabelSet 
     TfcLoaded *loaded = status ? NULL : model_enter(handle, USE_NONE, &status);
     if (!loaded)
         return status;
-    status = describe_set(loaded->model, index, out);
+    status = describe_set(loaded, index, out);
     model_leave(loaded, USE_NONE);
     return status;
 }

@@ -10,8 +10,11 @@
 /* Predicting: what a program needs besides.
  *   json   a JSON object a line
  *   out    of lines that are not written yet */
+/* Predicting
+ *   sets   of each prediction */
 typedef struct Predicting {
     bool json;
+    TfcLabelSet *sets;
     Text out;
     PredictedNotes notes;
 } Predicting;
@@ -42,12 +45,12 @@ static void put_predictions_line(const Program *p, int64_t number, const TfcPred
         json_open(&json, NULL, '{');
         json_put_integer(&json, "line", number);
         for (int64_t i = 0; list && i < predictions->n; i++)
-            predicted_put_json(&predictions->all[i], &predictions->sets[i], &list[i],
-                               predicted_top(&predictions->sets[i], p->options.top, 1), &json);
+            predicted_put_json(&predictions->all[i], &own->sets[i], &list[i],
+                               predicted_top(&own->sets[i], p->options.top, 1), &json);
         json_close(&json, '}');
     } else if (list) {
-        predicted_put_line(&predictions->all[0], &predictions->sets[0], &list[0],
-                           predicted_top(&predictions->sets[0], p->options.top, 1), &own->out);
+        predicted_put_line(&predictions->all[0], &own->sets[0], &list[0],
+                           predicted_top(&own->sets[0], p->options.top, 1), &own->out);
     }
     text_string(&own->out, "\n");
 }
@@ -123,9 +126,11 @@ static int begin_program_predictions(Program *p, TfcModelHandle *loaded)
 {
     const TfcPredictions *predictions = p->model->predictions;
     Predicting *own = p->own = calloc(1, sizeof *own);
-    (void)loaded;
-    if (!own)
+    if (!own || !(own->sets = calloc((size_t)predictions->n + 1, sizeof *own->sets)))
         return program_complain(p, "cannot begin", strerror(errno));
+    for (int64_t i = 0; i < predictions->n; i++)
+        if (tfc_model_prediction_set(loaded, i, &own->sets[i]))
+            return program_complain(p, "cannot begin", tfc_model_error_detail());
     if (p->options.top > 1 && !takes_top(predictions->all, p->options.json))
         return program_complain(
             p, NULL, "--top is for the classes of a text, or with --json of its positions");
@@ -142,6 +147,7 @@ static void end_program_predictions(Program *p)
         if (note.length)
             program_complain(p, "note", note.data);
         text_free(&own->out);
+        free(own->sets);
     }
     text_free(&note);
     free(own);

@@ -43,6 +43,11 @@ typedef struct TfcLoaded {
     bool trains;           /* the params are writable, the optimizer's state is there */
     int64_t generation;    /* changes when the params get other addresses */
 
+    /* of predictions, and what their thresholds are in, where weights are not those inside; else
+     * NULL (label_sets.c) */
+    TfcLabelSet *sets;
+    float *thresholds;
+
     /* steps done and the seed of the last step; the other fields are as the opened checkpoint had
      * them, and are saved as they are, so that tfc train can resume from the file */
     TrainState training;
@@ -124,6 +129,19 @@ void model_free(TfcLoaded *loaded);
  * would reach this one. (namesake.c) */
 int model_refuse_namesake(const TfcModel *model);
 void session_free(TfcSession *session);
+
+/* ---- label_sets.c ---- */
+
+/* Of each prediction. The model predicts. */
+const TfcLabelSet *model_label_sets(const TfcLoaded *loaded);
+/* Gives a model of weights that are not inside thresholds of its own, SETS_THRESHOLD. False: memory
+ * ran out. */
+bool model_own_label_sets(TfcLoaded *loaded);
+/* Then takes those of the file `path`, where it has some. False after an error. */
+bool model_read_label_sets(TfcLoaded *loaded, const char *path, Diagnostics *diags);
+/* All of them for the metadata of a file; NULL: the model predicts no sets, or memory ran out (of
+ * the arena). */
+const char *model_thresholds_text(const TfcLoaded *loaded, Arena *arena);
 
 /* ---- pool.c ---- */
 

@@ -118,7 +118,7 @@ for given in '' '--threshold 0.3'; do
     tail -n +2 labels.tsv | cut -f 1-4 | LC_ALL=C sort | cmp - counted || fail "$given: $(cat labels.tsv counted)"
 done
 [ "$(tail -n +2 labels.tsv | cut -f 9 | sort -u)" = 0.300000012 ] || fail "$(cat labels.tsv)"
-refuses 1 'a probability is from 0 to 1' "$tfc" eval run --data valid.tsv --threshold 1.5
+refuses 2 'expected a number from 0 to 1' "$tfc" eval run --data valid.tsv --threshold 1.5
 "$tfc" report run -o page.html 2>told || fail "$(cat told)"
 count_labels sets >counted
 sed -n '/figcaption>Labels of tag</,/<\/figure>/p' page.html | sed 's/<[^>]*>/ /g' |
@@ -143,7 +143,25 @@ echo 'w0 w1' | "$tfc" predict run --top 2 >top
 "$tfc" compile run --emit exe -o tell --cpu x86-64-v2 2>told || fail "$(cat told)"
 ./tell --json <texts | cmp - expected || fail "a program gives other sets"
 ./tell <texts | cmp - sets || fail "a program prints other sets"
+# Another checkpoint has thresholds of its own; one of a training without validation has 0.5.
+"$tfc" predict run --checkpoint by_tsv/last.safetensors --input texts --threshold 0.5 >even
+for other in run/step-100.safetensors by_tsv/last.safetensors; do
+    "$tfc" predict run --checkpoint $other --input texts >of_other
+    ./tell --weights $other <texts | cmp - of_other || fail "a program with $other gives other sets"
+done
+cmp of_other even || fail "a checkpoint without thresholds has others than 0.5"
 if command -v python3 >/dev/null && [ -z "${TFC_RUNTIME:-}" ]; then
+    "$tfc" predict run --checkpoint run/step-100.safetensors --input texts --json >of_other
+    python3 - <<'END' || fail "Python gives other sets with other weights, or does not save their thresholds"
+import json
+import labels
+for path in "run/step-100.safetensors", "saved.safetensors":
+    model = labels.Model(path)
+    for line, text in zip(open("of_other"), open("texts")):
+        expected = [name for name, _ in json.loads(line)["tag"]]
+        assert [name for name, _ in model.predict(text.strip())["tag"]] == expected, (path, text, expected)
+    model.save("saved.safetensors")
+END
     python3 - <<'END' || fail "Python gives other sets"
 import json
 import labels

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "runtime/data/label_thresholds.h"
 #include "runtime/data/measures.h"
 
 #include <math.h>
