@@ -120,6 +120,64 @@ static const JsonValue *read_json(Job *job, const char *folder, const char *path
     return json;
 }
 
+/* The last "NAME=VALUE" of the option and the name among arguments: VALUE; NULL: there is none. */
+static const char *argument_value(const TextList *arguments, const char *option, const char *name,
+                                  size_t length)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i + 1 < arguments->count; i++) {
+        const char *text = arguments->data[i + 1];
+        if (!strcmp(arguments->data[i], option) && !strncmp(text, name, length) &&
+            text[length] == '=')
+            value = text + length + 1;
+    }
+    return value;
+}
+
+/* What the record holds twice is the same: consts, among the options that made the run, too. */
+static bool check_settings(Job *job, const char *path, const RunRecord *record)
+{
+    const TextList none = {0}, last = merge_settings(job->arena, &record->settings, &none);
+    for (size_t i = 0; i < last.count; i++) {
+        const char *setting = last.data[i];
+        const size_t length = strcspn(setting, "=");
+        const char *given = argument_value(&record->arguments, "--set", setting, length);
+        double a, b;
+        if (!given || !strcmp(given, setting + length + 1) ||
+            (text_real(given, &a) && text_real(setting + length + 1, &b) && a == b))
+            continue;
+        return job_error(job,
+                         "%s contradicts itself: \"settings\" has '%s', and \"arguments\" has "
+                         "'%.*s=%s': restore the file from a copy",
+                         path, setting, (int)length, setting, given);
+    }
+    return true;
+}
+
+/* The field of "INPUT=FIELD" stands in `decides` as "INPUT of FIELD". */
+static bool check_fields(Job *job, const char *path, const RunRecord *record)
+{
+    const char *columns = run_record_fact(record, "columns");
+    for (size_t i = 0; columns && i + 1 < record->arguments.count; i++) {
+        const char *given = record->arguments.data[i + 1], *equals = strchr(given, '=');
+        if (strcmp(record->arguments.data[i], "--column") != 0 || !equals)
+            continue;
+        const char *input = arena_printf(job->arena, "%.*s of ", (int)(equals - given), given),
+                   *at = strstr(columns, input);
+        while (at && at > columns && at[-1] != ' ')
+            at = strstr(at + 1, input);
+        const char *field =
+            argument_value(&record->arguments, "--column", given, (size_t)(equals - given));
+        if (!at || !strncmp(at + strlen(input), field, strlen(field)))
+            continue;
+        return job_error(job,
+                         "%s contradicts itself: \"arguments\" has the field '%.*s=%s', and "
+                         "\"decides\" has '%s': restore the file from a copy",
+                         path, (int)(equals - given), given, field, columns);
+    }
+    return true;
+}
+
 static bool read_record(Job *job, const char *folder, RunRecord *record)
 {
     const char *path = run_record_file(job, folder), *wrong;
@@ -138,8 +196,9 @@ static bool read_record(Job *job, const char *folder, RunRecord *record)
                          "%s: \"quantised\" is '%s'; expected " QUANT_WORDS
                          ": restore the file from a copy, or use the tfc that wrote it",
                          path, record->quantised);
-    return ok ||
-           job_error(job, "%s is damaged, or was not written by tfc (%s): restore it from a copy",
+    if (ok)
+        return check_settings(job, path, record) && check_fields(job, path, record);
+    return job_error(job, "%s is damaged, or was not written by tfc (%s): restore it from a copy",
                      path, wrong);
 }
 

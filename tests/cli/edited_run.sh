@@ -120,7 +120,7 @@ while IFS='|' read -r message words; do
     tampered $words
     refuses 1 "theirs/run.json: \"arguments\": $message" "$tfc" train theirs --resume --steps 3
 done <<'CASES'
-there is no option '--no-such'; did you mean '--no-bleu'?|--no-such 3
+there is no option '--no-such'|--no-such 3
 --threads is '99999'; expected a whole number from 1 to 1024|--threads 99999
 --batch-tokens is '-4'; expected a whole number from 1|--batch-tokens=-4
 --dtype is 'int8'; expected f32|--dtype int8
@@ -142,6 +142,15 @@ changes run.json 's/"max_length": "20"/"max_length": "-20"/' ": \"max_length\" i
 changes run.json 's/"vocab=[0-9]*"/"vocab"/' " is damaged, or was not written by tfc"
 changes run.json 's/"bytes": [0-9]*/"bytes": 9223372036854775807/' " is damaged, or was not written by tfc"
 changes log.jsonl 's/"seconds": [^,}]*/"seconds": 1e300/' ": its last line says that the run has trained for 1.*e+298 minutes" --minutes 1
+# What run.json holds twice is the same: every command refuses one that contradicts itself.
+"$tfc" train m.tfg --source t.txt --target t.txt --vocab words:auto --steps 1 --set heads=2 --set heads=4 --out set 2>err.txt || fail "$(cat err.txt)"
+"$tfc" info set >/dev/null || fail "a constant that is given twice contradicts nothing"
+sed -i '0,/"heads=4"/s//"heads=8"/' set/run.json
+for command in info 'translate --input t.txt' 'export -o s.safetensors'; do
+    # shellcheck disable=SC2086
+    refuses 1 "set/run.json contradicts itself: \"settings\" has 'heads=8', and \"arguments\" has 'heads=4'" \
+        "$tfc" ${command%% *} set $(echo "$command" | sed 's/^[a-z]* *//')
+done
 # Names of texts are any text, and are shown as one.
 paste t.txt t.txt >v.tsv
 "$tfc" train m.tfg --source t.txt --target t.txt --vocab words:auto --steps 2 --out named \
