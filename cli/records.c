@@ -3,6 +3,8 @@
 
 #include "cli/options/common.h"
 #include "cli/stream.h"
+#include "runtime/data/table.h"
+#include "runtime/rows/record_json.h"
 
 #include <string.h>
 
@@ -16,6 +18,16 @@ static TableFields fields_in_order(const Predictor *predictor, const TableFields
                 ? fields->columns[columns_find(predictor->given, predictor->columns.specs[c].input)]
                 : -1;
     return ordered;
+}
+
+/* Numbers that this command gives are places, as in a table without a header. */
+static void take_numbers(const TextList *given, TableFields *fields)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        const char *equals = strchr(given->data[i], '=');
+        for (int k = 0; equals && table_name_is_numbers(equals + 1) && k < fields->n; k++)
+            fields->takes[k] &= (uint8_t)~FIELD_NAMED;
+    }
 }
 
 TableStream *records_open(Job *job, const RunFolder *run, const Predictor *predictor,
@@ -32,6 +44,7 @@ TableStream *records_open(Job *job, const RunFolder *run, const Predictor *predi
     if (!table_fields_of(job, module, &ports, &given, predictor->function, fields))
         return NULL;
     *fields = fields_in_order(predictor, fields);
+    take_numbers(&o->columns, fields);
     for (size_t i = 0; i < paths->count; i++)
         if (!strcmp(paths->data[i], "-"))
             stream_tell_terminal(job);

@@ -51,6 +51,25 @@ static bool check_given(Job *job, const ModelPorts *ports, const TextList *given
     return true;
 }
 
+/* Whether the field of an input, if there is one, is a name or a pattern; or numbers that stand for
+ * a pattern of the model, as a training has found them in its header. */
+static bool is_named(const Module *module, const char *input, const TextList *given)
+{
+    const char *field = input ? given_field(given, input) : NULL,
+               *own = input ? ports_field(ports_input(module, input)) : NULL;
+    if (!field || !own || !table_name_is_numbers(field))
+        return own && !table_name_is_numbers(field ? field : own);
+    return strchr(own, '*') && table_name_fits(field, own);
+}
+
+static bool has_named(const Module *module, const ModelPorts *ports, const TextList *given)
+{
+    bool has = is_named(module, ports->source, given) || is_named(module, ports->target, given);
+    for (int c = 0; c < ports->n_columns && c < MOST_COLUMNS; c++)
+        has = has || is_named(module, op_string(ports->columns[c], ATTR_name), given);
+    return has;
+}
+
 /* The index of an input's field among those that are read; -1: it is not read. */
 static int add_field(const Module *module, const char *input, const TextList *given,
                      const Function *function, TableFields *out)
@@ -80,6 +99,9 @@ bool table_fields_of(Job *job, const Module *module, const ModelPorts *ports, co
     for (int c = 0; c < ports->n_columns && c < MOST_COLUMNS; c++)
         out->columns[c] =
             add_field(module, op_string(ports->columns[c], ATTR_name), given, function, out);
+    if (has_named(module, ports, given))
+        for (int i = 0; i < out->n; i++)
+            out->takes[i] |= FIELD_NAMED;
     return true;
 }
 

@@ -10,7 +10,9 @@
  *   source, target   which of the fields they are; -1: the model has none
  *   columns          which fields the model's columns are; -1: the column is not read
  *   takes            what else each field may be (RecordFields.takes): lists of texts of sets of
- *                    labels; null where the model asks which values are missing */
+ *                    labels; null where the model asks which values are missing; and whether
+ *                    numbers are names, which they are if any field of the model, read or not, is
+ *                    no number: so a training and what reads fewer fields read a table alike */
 typedef struct TableFields {
     const char *names[MOST_COLUMNS + 2], *inputs[MOST_COLUMNS + 2];
     uint8_t takes[MOST_COLUMNS + 2];

@@ -26,7 +26,8 @@
  * table_find_format finds by the fields that are wanted.
  *
  * Fields. They are named, and the first record of TSV and CSV is a header with the names; or all of
- * them are numbers from 1, and TSV and CSV have no header. Fields of JSON are keys; those of CoNLL
+ * them are numbers from 1, and TSV and CSV have no header (unless LineLimits.takes says that they
+ * are names: FIELD_NAMED). Fields of JSON are keys; those of CoNLL
  * are numbers.
  *
  * Values. Of JSON, the text of a string, and numbers, true, false and lists of numbers as they are
@@ -131,6 +132,10 @@ static inline bool table_name_is_of_several(const char *name)
 {
     return strpbrk(name, "\t*") != NULL;
 }
+/* Whether it is a number, or several: of fields that are all so, a table has no header. */
+bool table_name_is_numbers(const char *name);
+/* Whether each name of a column is one of another column's names, or fits a pattern of it. */
+bool table_name_fits(const char *names, const char *of);
 /* How a file begins whose lines are fastText's. */
 #define TABLE_FASTTEXT_MARK "__label__"
 

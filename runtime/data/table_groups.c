@@ -1,12 +1,19 @@
 /* Wanted columns that are made of several fields: their names, patterns of names, and the cells
  * joined. */
 #include "runtime/data/table_reader.h"
+#include "runtime/rows/record_json.h"
 
 #include <string.h>
 
-static bool is_numbered_name(const char *name)
+/* Whether each name in the column's is a number. */
+bool table_name_is_numbers(const char *name)
 {
-    return *name && name[strspn(name, "0123456789")] == 0;
+    bool is = true;
+    for (const char *at = name, *end; is && at; at = *end ? end + 1 : NULL) {
+        end = at + strcspn(at, (const char[]){TABLE_AND, 0});
+        is = end > at && strspn(at, "0123456789") == (size_t)(end - at);
+    }
+    return is;
 }
 
 static bool is_pattern(const Line *name) { return memchr(name->text, '*', name->length) != NULL; }
@@ -33,6 +40,27 @@ bool table_field_fits(const Line *name, const Line *cell)
     while (n < name->length && name->text[n] == '*')
         n++;
     return n == name->length;
+}
+
+/* Whether a name fits one of those in `of`. */
+static bool fits_one(const Line *name, const char *of)
+{
+    bool fits = false;
+    for (const char *at = of, *end; !fits && at; at = *end ? end + 1 : NULL) {
+        end = at + strcspn(at, (const char[]){TABLE_AND, 0});
+        fits = table_field_fits(&(Line){at, (size_t)(end - at)}, name);
+    }
+    return fits;
+}
+
+bool table_name_fits(const char *names, const char *of)
+{
+    bool fits = true;
+    for (const char *at = names, *end; fits && at; at = *end ? end + 1 : NULL) {
+        end = at + strcspn(at, (const char[]){TABLE_AND, 0});
+        fits = fits_one(&(Line){at, (size_t)(end - at)}, of);
+    }
+    return fits;
 }
 
 /* Room for n more names. */
@@ -62,10 +90,11 @@ void table_name_fields(Arena *arena, const char *const *fields, size_t n, const 
     head->ends = ARENA_ARRAY(arena, size_t, n + 1);
     head->is_numbered = !table_is_json(head->format);
     for (size_t c = 0; c < n; c++) {
+        head->is_numbered = head->is_numbered && table_name_is_numbers(fields[c]) &&
+                            !(takes && takes[c] & FIELD_NAMED);
         for (const char *at = fields[c], *end; at; at = *end ? end + 1 : NULL) {
             end = at + strcspn(at, (const char[]){TABLE_AND, 0});
             const char *name = arena_strndup(arena, at, (size_t)(end - at));
-            head->is_numbered = head->is_numbered && is_numbered_name(name);
             ((uint8_t *)head->takes)[head->n_fields] = takes ? takes[c] : 0;
             ((Line *)head->fields)[head->n_fields++] = (Line){name, (size_t)(end - at)};
         }

@@ -19,7 +19,8 @@ typedef VEC(const char *) RecordKeys;
 
 enum {
     FIELD_TEXTS = 1, /* a list of texts */
-    FIELD_NULL = 2   /* null */
+    FIELD_NULL = 2,  /* null */
+    FIELD_NAMED = 4  /* of tables: a number is the field's name, and not its place */
 };
 
 /* RecordFields: the n wanted fields by their names, and where what is decoded of them goes.

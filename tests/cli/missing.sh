@@ -124,3 +124,29 @@ END
 refuses 1 "a.csv:3:.: error: the cell has 0 numbers, and .age. takes 1" "$tfc" train whole.tfg --data a.csv --out x
 sed '3s/2$/NA/' a.csv >unpaid.csv
 refuses 1 "unpaid.csv:3:7: error: 'NA' is no number" "$tfc" train ages.tfg --data unpaid.csv --out x
+
+# Fields whose names are numbers: predict, which reads fewer of them, reads a table as the training did. With --column NUMBER they are
+# places.
+numbered() { # numbered FIELDS HEADER RECORD EXPECTED
+    cat >numbered.tfg <<M
+dim B
+input x : float[B, 2] = column($1)
+input y : float[B] = column("y")
+param w : [2] = normal(0, 1)
+p = reshape(sum(x * w, 1), [B])
+loss = sum((p - y) * (p - y)) / size(B)
+predict xs = x + 0 * reshape(p, [B, 1])
+M
+    printf '%b\n' "$2" "$3" >numbered.tsv
+    rm -rf numbered
+    "$tfc" train numbered.tfg --data numbered.tsv --steps 1 -o numbered 2>err || fail "numbered: $(cat err)"
+    "$tfc" predict numbered --input numbered.tsv --json >out || fail "numbered"
+    [ "$(cat out)" = "{\"line\": 0, \"xs\": $4}" ] || fail "$1: $(cat out)"
+}
+numbered '"1", "2"' '2\t1\ty' '5\t6\t7' '[6, 5]'
+numbered '"0", "1"' '0\t1\ty' '5\t6\t7' '[5, 6]'
+printf '8\t9\n' | "$tfc" predict numbered --column "x=$(printf '1\t2')" --json >out || fail "numbers that are given"
+[ "$(cat out)" = '{"line": 0, "xs": [8, 9]}' ] || fail "numbers that are given: $(cat out)"
+numbered '"20*"' 'name\t2019\t2020\ty' 'a\t5\t6\t7' '[5, 6]'
+sed -i 's/of 2019/of 2018/' numbered/run.json
+refuses 1 'numbered/run.json contradicts itself: "arguments" has the field .x=2019' "$tfc" info numbered
