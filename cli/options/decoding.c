@@ -33,9 +33,12 @@ void decoding_set_draw(const Decoding *decoding, DecodeSettings *settings)
 #include "runtime/decode/settings.def"
 }
 
+/* What is given, or set by the command; the run may bring along the rest. */
 static void set_search(const Decoding *decoding, DecodeSettings *settings)
 {
-#define SEARCH COPY
+#define SEARCH(kind, name, initial, ...)                              \
+    if (decoding->given[SETTING_##name] || decoding->name != initial) \
+    COPY(kind, name)
 #define LIST COPY
 #include "runtime/decode/settings.def"
 }

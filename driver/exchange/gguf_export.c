@@ -370,9 +370,15 @@ static bool put_sampling(GgufExport *x, const RunRecord *record)
     for (size_t i = 0; i < defaults.count; i++) {
         const DecodeDefault *is = &defaults.data[i];
         const PublishedSampling *sampling = published_sampling;
-        while (sampling->key && strcmp(sampling->key, is->name) != 0)
+        while (sampling->key && strcmp(sampling->name, is->name) != 0)
             sampling++;
-        if (sampling->key && setting_rows[setting_default_row(is->name)].kind == SETTING_NUMBER)
+        if (sampling->key && !sampling->gguf)
+            diag_warning(&x->job->diags, (Loc){0},
+                         "%s generates with %s where no option says, which is left out: a GGUF has "
+                         "no place for it",
+                         x->run, record->generation.data[i]);
+        else if (sampling->key &&
+                 setting_rows[setting_default_row(is->name)].kind == SETTING_NUMBER)
             gguf_put_number(&x->writer, sampling->gguf, (float)is->value);
         else if (sampling->key)
             gguf_put_size(&x->writer, sampling->gguf, (uint32_t)is->value);

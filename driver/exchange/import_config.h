@@ -108,7 +108,8 @@ bool import_keys_check(Job *job, const Source *config, const JsonValue *json,
 
 /* Appends the settings of published_sampling.h that generation_config.json has, where they
  * are not what tfc does anyway, as a run records them (driver/run/generation.h). With do_sample
- * false none of them is. A value that tfc does not take is left out, with a warning. */
+ * false none of those for draws is; those for searches are of models with an encoder. What tfc
+ * does not take is left out, with a warning. */
 void import_generation(Job *job, const ImportConfig *config, TextList *settings);
 
 #endif

@@ -7,7 +7,8 @@
 #include "driver/run/generation.h"
 
 /* Whether the value is one of the setting's; says what is wrong. */
-static bool check_value(Job *job, const DecodeSetting *setting, const JsonValue *value)
+static bool check_value(Job *job, const char *key, const DecodeSetting *setting,
+                        const JsonValue *value)
 {
     char range[RANGE_TEXT];
     const bool is_kind =
@@ -16,8 +17,8 @@ static bool check_value(Job *job, const DecodeSetting *setting, const JsonValue 
         return true;
     setting_range(setting, range);
     diag_warning(&job->diags, (Loc){0},
-                 PUBLISHED_GENERATION ": \"%s\" is %s, and is left out: tfc takes %s",
-                 setting->name, import_json_text(job, value), range);
+                 PUBLISHED_GENERATION ": \"%s\" is %s, and is left out: tfc takes %s", key,
+                 import_json_text(job, value), range);
     return false;
 }
 
@@ -38,9 +39,6 @@ static void warn_of_settings(Job *job, const JsonValue *generation)
     } rows[] = {
         /* clang-format off */
         {"min_p",                NULL},
-        {"no_repeat_ngram_size", "--no-repeat-ngram"},
-        {"num_beams",            "--beam"},
-        {"length_penalty",       "--length-penalty"},
         {"max_length",           "--max-tokens"},
         {"max_new_tokens",       "--max-tokens"},
         {"stop_strings",         "--stop"},
@@ -64,25 +62,43 @@ static void warn_of_settings(Job *job, const JsonValue *generation)
     }
 }
 
+/* Whether the model generates from a source, by a search. */
+static bool import_translates(const ImportConfig *config)
+{
+    const JsonValue *is = json_member(config->json, "is_encoder_decoder");
+    return is ? is->kind == JV_TRUE
+              : json_member(config->json, "decoder_layers") ||
+                    json_member(config->json, "num_decoder_layers");
+}
+
 void import_generation(Job *job, const ImportConfig *config, TextList *settings)
 {
     if (config->generation)
         warn_of_settings(job, config->generation);
     const JsonValue *samples =
         config->generation ? json_member(config->generation, PUBLISHED_SAMPLES) : NULL;
-    if (!config->generation || (samples && samples->kind == JV_FALSE))
+    const bool is_drawn = !samples || samples->kind != JV_FALSE;
+    if (!config->generation)
         return;
-    if (samples && samples->kind != JV_TRUE && samples->kind != JV_NULL)
+    if (samples && is_drawn && samples->kind != JV_TRUE && samples->kind != JV_NULL)
         diag_warning(&job->diags, (Loc){0},
                      PUBLISHED_GENERATION ": \"%s\" is %s, and is left out: expected true or false",
                      PUBLISHED_SAMPLES, import_json_text(job, samples));
     for (const PublishedSampling *of = published_sampling; of->key; of++) {
         const JsonValue *value = json_member(config->generation, of->key);
-        const DecodeSetting *setting = &setting_rows[setting_default_row(of->key)];
-        if (value && value->kind != JV_NULL && check_value(job, setting, value) &&
+        const DecodeSetting *setting = &setting_rows[setting_default_row(of->name)];
+        const bool is_search = of->when == WHEN_TRANSLATES && !import_translates(config);
+        if (is_search && value && import_json_is_number(value) && value->number != 1)
+            diag_warning(&job->diags, (Loc){0},
+                         PUBLISHED_GENERATION
+                         ": \"%s\" is left out: tfc searches for translations alone",
+                         of->key);
+        if (is_search || (of->when == WHEN_SAMPLES && !is_drawn))
+            continue;
+        if (value && value->kind != JV_NULL && check_value(job, of->key, setting, value) &&
             value->number != setting->initial)
             vec_push(job->arena, *settings,
-                     generation_default_text(job->arena, of->key, value->number));
+                     generation_default_text(job->arena, of->name, value->number));
     }
     if (settings->count)
         diag_remark(&job->diags, (Loc){0},

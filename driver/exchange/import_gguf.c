@@ -305,7 +305,7 @@ static bool put_sampling(const GgufImport *m, JsonWriter *json)
 {
     bool ok = true;
     for (const PublishedSampling *sampling = published_sampling; ok && sampling->key; sampling++) {
-        const GgufValue *value = gguf_find(m->gguf, sampling->gguf);
+        const GgufValue *value = sampling->gguf ? gguf_find(m->gguf, sampling->gguf) : NULL;
         ok = !value || put_finite(m, json, sampling->key, value);
     }
     return ok;
@@ -314,7 +314,7 @@ static bool put_sampling(const GgufImport *m, JsonWriter *json)
 static bool has_sampling(const GgufImport *m)
 {
     const PublishedSampling *sampling = published_sampling;
-    while (sampling->key && !gguf_find(m->gguf, sampling->gguf))
+    while (sampling->key && (!sampling->gguf || !gguf_find(m->gguf, sampling->gguf)))
         sampling++;
     return sampling->key != NULL;
 }

@@ -8,14 +8,14 @@
 
 static const DecodeSetting *setting_of(const PublishedSampling *sampling)
 {
-    return &setting_rows[setting_default_row(sampling->key)];
+    return &setting_rows[setting_default_row(sampling->name)];
 }
 
 /* The value where no option says. */
 static double default_of(const GenerationDefaults *defaults, const PublishedSampling *sampling)
 {
     for (size_t i = 0; i < defaults->count; i++)
-        if (!strcmp(defaults->data[i].name, sampling->key))
+        if (!strcmp(defaults->data[i].name, sampling->name))
             return defaults->data[i].value;
     return setting_of(sampling)->initial;
 }
@@ -27,7 +27,7 @@ static JsonValue value_of(const PublishedSampling *sampling, double value)
                : json_of_integer((int64_t)value);
 }
 
-/* All of them, since do_sample false says that those of the file hold nothing. */
+/* All of them, since do_sample false says that draws of the file hold nothing. */
 static void set_sampling(Revise *r, const GenerationDefaults *is)
 {
     bool samples = false;
@@ -39,7 +39,7 @@ static void set_sampling(Revise *r, const GenerationDefaults *is)
                        r->config.generation && json_member(r->config.generation, sampling->key);
         if (is_own || is_said)
             revise_set(r, PUBLISHED_GENERATION, sampling->key, value_of(sampling, value));
-        samples = samples || is_own;
+        samples = samples || (is_own && sampling->when == WHEN_SAMPLES);
     }
     if (samples)
         revise_set(r, PUBLISHED_GENERATION, PUBLISHED_SAMPLES, json_of_truth(true));
@@ -77,7 +77,7 @@ bool revise_generation(Revise *r)
         if (a == b)
             continue;
         differs = true;
-        revise_differs(r, sampling->key, arena_printf(r->job->arena, "%g", a),
+        revise_differs(r, sampling->name, arena_printf(r->job->arena, "%g", a),
                        arena_printf(r->job->arena, "%g", b));
     }
     if (differs)

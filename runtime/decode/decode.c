@@ -23,8 +23,9 @@ void decode_set_defaults(DecodeSettings *settings, const DecodeDefault *defaults
 {
     for (int64_t i = 0; i < n; i++)
         switch (setting_default_row(defaults[i].name)) {
-#define ANY(kind, name, ...) \
+#define SEARCH(kind, name, ...) \
     case SETTING_##name: settings->name = (SETTING_TYPE_##kind)defaults[i].value; break;
+#define ANY SEARCH
 #include "runtime/decode/settings.def"
         default: break;
         }

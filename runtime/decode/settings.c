@@ -28,9 +28,10 @@ const DecodeSettingHelp *setting_help(int row)
 
 int setting_default_row(const char *name)
 {
-#define ANY(kind, row, ...)  \
-    if (!strcmp(name, #row)) \
+#define SEARCH(kind, row, ...) \
+    if (!strcmp(name, #row))   \
         return SETTING_##row;
+#define ANY SEARCH
 #include "runtime/decode/settings.def"
     return -1;
 }

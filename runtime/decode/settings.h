@@ -36,13 +36,13 @@ typedef struct DecodeSetting {
     double initial, least, most;
 } DecodeSetting;
 
-/* DecodeDefault: what a setting of the group ANY, by its name, is for one model where nobody says,
- * in place of its row's own value. */
+/* DecodeDefault: what a setting of the groups SEARCH, BEAM and ANY, by its name, is for one model
+ * where nobody says, in place of its row's own value. */
 typedef struct DecodeDefault {
     const char *name;
     double value;
 } DecodeDefault;
-/* The row that the name stands for; -1: there is none in the group. */
+/* The row that the name stands for; -1: there is none in these groups. */
 int setting_default_row(const char *name);
 
 /* The row's option (NULL: none), the word for its value in usage (NULL for a flag, or without an

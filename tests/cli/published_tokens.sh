@@ -13,6 +13,9 @@ imported() { # imported FOLDER RUN
     rm -rf "$2"
     "$tfc" import "$1" --copy -o "$2" 2>err.txt || fail "$(cat err.txt)"
 }
+sampled() { # sampled RUN: its settings
+    sed -n '/"generation"/,/]/p' "$1/run.json" | grep -o '"[a-z_]*=[^"]*"' | tr -d '"' | tr '\n' ' '
+}
 expect_rules() { # expect_rules RUN RULES: those that begin so are these
     [ "$(rules "$1" | tr ' ' '\n' | grep -E "^($3)=" | tr '\n' ' ')" = "$2" ] || fail "$1: $(rules "$1"), not $2"
 }
@@ -57,6 +60,13 @@ make_weights bart "vocab = 20, $sizes" 120 --data pairs.tsv --vocab hf/tokenizer
 imported hf bart
 expect_rules bart "" 'first|source-begin'
 "$tfc" translate bart --input in.txt | cmp - made.txt || fail "BART begins with a token that nothing forces"
+folder bart searched '{"is_encoder_decoder": true}' '{"num_beams": 2, "length_penalty": 2.0, "no_repeat_ngram_size": 3, "do_sample": false, "temperature": 2}'
+imported searched search
+[ "$(sampled search)" = "no_repeat_ngram=3 beam=2 length_penalty=2 " ] || fail "$(sampled search)"
+"$tfc" translate search --input in.txt --json >got.txt
+"$tfc" translate bart --input in.txt --json --beam 2 --length-penalty 2 --no-repeat-ngram 3 >wanted.txt
+cmp wanted.txt got.txt || fail "a search does not take the settings of the run: $(cat wanted.txt got.txt)"
+if "$tfc" translate bart --input in.txt --json | cmp -s - got.txt; then fail "the settings decide nothing"; fi
 folder bart hf '{"forced_bos_token_id": 6}'
 imported hf bart
 expect_rules bart "first=w6 " 'first|source-begin'
@@ -93,18 +103,18 @@ expect_rules d "stop=</s> stop=a stop=b " stop
 expect_rules e "stop=a " stop
 
 # Settings of generation.
-sampled() { # sampled RUN: its settings
-    sed -n '/"generation"/,/]/p' "$1/run.json" | grep -o '"[a-z_]*=[^"]*"' | tr -d '"' | tr '\n' ' '
-}
 folder llama hf '{}' '{"do_sample": true, "temperature": 0, "top_k": 40, "top_p": 1.0, "repetition_penalty": 1.3, "max_length": 20}'
 imported hf drawn
 grep -q "generation_config.json: where no option says, the run generates with temperature=0, top_k=40, repetition_penalty=1.3" err.txt ||
     fail "nothing says what is taken: $(cat err.txt)"
 grep -q 'warning: generation_config.json: "max_length" is left out: give it as --max-tokens' err.txt || fail "$(cat err.txt)"
-folder llama unread '{"pad_token_id": 1}' '{"pad_token_id": 1, "bad_words_ids": [[1]], "suppress_tokens": [3], "no_repeat_ngram_size": 2, "min_p": null}'
+folder llama unread '{"pad_token_id": 1}' '{"pad_token_id": 1, "bad_words_ids": [[1]], "suppress_tokens": [3], "no_repeat_ngram_size": 2, "min_p": null, "num_beams": 4}'
 imported unread left_out
-[ "$(grep -o '"[a-z_]*" is left out' err.txt | tr '\n' ' ')" = '"no_repeat_ngram_size" is left out "suppress_tokens" is left out ' ] ||
+[ "$(grep -o '"[a-z_]*" is left out' err.txt | tr '\n' ' ')" = '"suppress_tokens" is left out "num_beams" is left out ' ] ||
     fail "settings that are left out: $(cat err.txt)"
+[ "$(sampled left_out)" = "no_repeat_ngram=2 " ] || fail "$(sampled left_out)"
+"$tfc" export left_out -o left_out.gguf 2>err.txt || fail "$(cat err.txt)"
+grep -q "left_out generates with no_repeat_ngram=2 where no option says, which is left out: a GGUF has no place" err.txt || fail "$(cat err.txt)"
 [ "$(sampled drawn)" = "temperature=0 top_k=40 repetition_penalty=1.3 " ] || fail "$(sampled drawn)"
 "$tfc" info drawn >info.txt
 grep -q -- "--repetition-penalty 1.3 where it is not given" info.txt || fail "$(cat info.txt)"
@@ -131,8 +141,8 @@ goes plain --temperature 0 | cmp - got.txt || fail "an option does not replace t
 "$tfc" compile drawn --emit exe -o says 2>err.txt || fail "$(cat err.txt)"
 printf 'the hen\n' | ./says --tokens 12 >got.txt
 cmp got.txt wanted.txt || fail "a program does not take the run's settings: $(cat got.txt)"
-sed 's/"temperature=0"/"beam=3"/' drawn/run.json >run.txt && cp run.txt tuned/run.json
-refuses 1 "run.json: \"generation\": no run brings along 'beam=3'" "$tfc" generate tuned --prompt a
+sed 's/"temperature=0"/"beams=3"/' drawn/run.json >run.txt && cp run.txt tuned/run.json
+refuses 1 "run.json: \"generation\": no run brings along 'beams=3'" "$tfc" generate tuned --prompt a
 sed 's/"temperature=0"/"temperature=-3"/' drawn/run.json >run.txt && cp run.txt tuned/run.json
 refuses 1 "'temperature=-3': expected a number from 0" "$tfc" generate tuned --prompt a
 
