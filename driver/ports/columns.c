@@ -251,6 +251,16 @@ static void set_label_set(const Op *input, ColumnSpec *spec)
         spec->counts = op_string(input, ATTR_counts);
 }
 
+/* How many labels or tokens of an input the model tells apart. */
+static int64_t below_of(const Module *module, const Op *input)
+{
+    const Function *model = module_function(module, "model");
+    const int64_t table = token_table(model, input), classes = token_labels(model, input);
+    return op_attr(input, ATTR_many)                            ? width_of_row(module, input)
+           : classes < INT64_MAX && (!table || classes < table) ? classes
+                                                                : table;
+}
+
 /* Of a column of tokens, labels or other integers: which the model takes, and what they are. */
 static void set_integers(const Module *module, const ModelPorts *ports, const Op *input,
                          bool has_own, ColumnSpec *spec)
@@ -258,7 +268,7 @@ static void set_integers(const Module *module, const ModelPorts *ports, const Op
     const Function *model = module_function(module, "model");
     const bool is_labels = spec->kind == COLUMN_LABELS;
     const int64_t table = token_table(model, input), classes = token_labels(model, input);
-    spec->below = classes < INT64_MAX && (!table || classes < table) ? classes : table;
+    spec->below = below_of(module, input);
     spec->is_source = spec->kind == COLUMN_TEXT && !has_own && ports->source &&
                       token_table_is_shared(model, input, ports_input(module, ports->source));
     spec->hide = hide_rule_of(input);
@@ -392,16 +402,37 @@ static void settle_words(const DataColumns *columns, const Vocabulary *run)
     }
 }
 
-/* What to set for so many classes in place of `below`: "--set classes=3", or which constants it
- * could be. */
-static const char *classes_setting(Arena *arena, const Model *model, int64_t below, int64_t size)
+/* Whether the model with one const as `size` and the others as they are tells so many apart. */
+static bool const_sets_classes(Arena *arena, const Model *model, size_t which, const char *input,
+                               int64_t size)
 {
-    const char *was = arena_printf(arena, "%" PRId64, below), *settings = "";
+    Diagnostics unseen;
+    Setting *settings = ARENA_ARRAY(arena, Setting, model->consts.count + 1);
+    diag_init(&unseen, arena);
     for (size_t i = 0; i < model->consts.count; i++)
-        if (!strcmp(model->consts.data[i].value, was))
-            settings = arena_printf(arena, "%s%s--set %s=%" PRId64, settings,
-                                    *settings ? " or " : "", model->consts.data[i].name, size);
-    return *settings ? settings : "--set gives the constant that says how many another value";
+        settings[i] = (Setting){model->consts.data[i].name, model->consts.data[i].value};
+    settings[which].value = arena_printf(arena, "%" PRId64, size);
+    const FrontendOptions options = {.settings = settings,
+                                     .n_settings = (int)model->consts.count,
+                                     .library = model->library,
+                                     .reach = model->reach,
+                                     .float_type = DT_F32,
+                                     .is_trained = true};
+    const Model *other = model_load(arena, &unseen, model->path, &options);
+    const Op *same = other ? ports_input(other->module, input) : NULL;
+    return same && below_of(other->module, same) == size;
+}
+
+/* What to do for so many classes in place of `below`: "--set classes=3". */
+static const char *classes_setting(Arena *arena, const Model *model, const ColumnSpec *spec,
+                                   int64_t size)
+{
+    const char *was = arena_printf(arena, "%" PRId64, spec->below);
+    for (size_t i = 0; i < model->consts.count; i++)
+        if (!strcmp(model->consts.data[i].value, was) &&
+            const_sets_classes(arena, model, i, spec->input, size))
+            return arena_printf(arena, "--set %s=%" PRId64, model->consts.data[i].name, size);
+    return "no constant alone sets that number: change it in the model";
 }
 
 bool columns_take_vocabulary(Job *job, const Model *model, const DataColumns *columns,
@@ -429,7 +460,7 @@ bool columns_take_vocabulary(Job *job, const Model *model, const DataColumns *co
                             " apart%s: %s",
                             spec->input, size, spec->below - spec->first,
                             spec->first ? " besides the blank" : "",
-                            classes_setting(job->arena, model, spec->below, size + spec->first));
+                            classes_setting(job->arena, model, spec, size + spec->first));
     }
     return ok;
 }

@@ -322,6 +322,46 @@ vocab label = words
 param w : [4, 3]
 loss = mean(ctc(log_softmax(x @ w), label))
 M
+# Three consts of the value 2, one of which says how many classes there are.
+cat >heads.tfg <<'M'
+model heads_first
+use attention
+const vocab = 30, heads = 2, layers = 2, classes = 2
+dim B, S
+input text : token[B, S~] = column("text")
+input label : int[B] = column("label")
+vocab label = words
+param e : [vocab, 8] = normal(0, 0.1)
+param depth : [layers] = 1
+x = reshape(mean(e[text], 1), [B, heads, 8 / heads])
+logits = linear as head(reshape(x, [B, 8]) * sum(depth), classes)
+loss = cross_entropy(logits, label)
+M
+printf 'text\tlabel\na\tup\nb\tdown\nc\tleft\n' >kinds.tsv
+cat >kind.tfg <<'M'
+model kind
+dim B
+input label : int[B] = column("kind")
+input price : float[B] = column("price")
+param w : [1, 3] = normal(0, 0.1)
+loss = mean(cross_entropy(reshape(price, [B, 1]) @ w, label))
+M
+printf 'kind,price\nup,1\n' >kind.csv
+printf 'kind;price\n1;3,5\n' >comma.csv
+printf 'kind,price\n1,\n' >priceless.csv
+cat >weather.tfg <<'M'
+model weather
+dim B
+input x : float[B, 3] = column("temp", "hum", "wind")
+param w : [3, 1] = normal(0, 0.1)
+loss = mean((x @ w) * (x @ w))
+M
+printf 'temp,hum,wind\n1,lots,3\n' >lots.csv
+printf 'temp,hum,wind\n12,,3\n' >dry.csv
+printf 'temp,humidity,wind\n1,2,3\n' >renamed.csv
+printf 'English text,Deutsch\na b,c\n' >p.csv
+(printf 'id,English text,Deutsch\n'; cut -f 1,2,4 ids.tsv | tr '\t' ',') >texts.csv
+printf 'the DT\ncat NN\n\na DT\ndog NN\n' >tags.txt
 cat >rank8.tfg <<'M'
 model rank8
 dim B, S
