@@ -105,8 +105,11 @@ bool pair_file_is_table(Job *job, const char *path, const TextList *columns, Pai
 
 TableFields pair_table_fields(const PairFields *fields)
 {
-    TableFields out = {
-        .names = {fields->fields[0], fields->fields[1]}, .n = 2, .source = 0, .target = 1};
+    TableFields out = {.names = {fields->fields[0], fields->fields[1]},
+                       .inputs = {pair_sides.names[0], pair_sides.names[1]},
+                       .n = 2,
+                       .source = 0,
+                       .target = 1};
     for (int c = 0; c < MOST_COLUMNS; c++)
         out.columns[c] = -1;
     return out;

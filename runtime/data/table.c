@@ -127,6 +127,22 @@ static const char *other_marks(TableFormat format, const Line *cell)
     return NULL;
 }
 
+/* Whether the text is as CoNLL's columns: its first line and the next have as many words, at least
+ * two, and an empty line is among the first. */
+static bool looks_like_conll(const TableReader *r)
+{
+    enum { MOST = 200 };
+    size_t words[2] = {0};
+    bool has_empty = false;
+    for (int64_t i = 0; i < r->lines->n && i < MOST; i++) {
+        const Line *line = &r->lines->at[i];
+        has_empty = has_empty || !line->length;
+        for (size_t b = 0; i < 2 && b < line->length; b++)
+            words[i] += line->text[b] != ' ' && (!b || line->text[b - 1] == ' ');
+    }
+    return has_empty && words[0] > 1 && (words[1] == words[0] || !words[1]);
+}
+
 /* ---- fields ---- */
 
 const char *table_other_field(const TableReader *r, size_t k)
@@ -134,7 +150,10 @@ const char *table_other_field(const TableReader *r, size_t k)
     size_t column = 0;
     while (column < r->head->n_columns && r->head->ends[column] <= k)
         column++;
-    return r->head->inputs && column < r->head->n_columns
+    if (column < r->head->n_columns &&
+        r->head->ends[column] > (column ? r->head->ends[column - 1] : 0) + 1)
+        return "; the input takes several fields by these names: rename it in the header";
+    return r->head->inputs && column < r->head->n_columns && r->head->inputs[column]
                ? arena_printf(r->scratch, "; --column %s=FIELD reads another for the input `%s`",
                               r->head->inputs[column], r->head->inputs[column])
                : "";
@@ -145,6 +164,8 @@ static const char *field_is_missing(const TableReader *r, const Line *cells, siz
 {
     const char *name = r->head->fields[k].text;
     const char *advice = n == 1 ? other_marks(r->head->format, &cells[0]) : NULL;
+    if (n == 1 && !advice && r->head->format == TABLE_TSV && looks_like_conll(r))
+        advice = "it looks like CoNLL's columns: name the file .conll";
     if (advice)
         advice = arena_printf(r->scratch, "; %s", advice);
     if (r->head->is_numbered)
@@ -153,9 +174,10 @@ static const char *field_is_missing(const TableReader *r, const Line *cells, siz
     const char **names = ARENA_ARRAY(r->scratch, const char *, n + 1);
     for (size_t i = 0; i < n; i++)
         names[i] = arena_strndup(r->scratch, cells[i].text, cells[i].length);
-    return arena_printf(r->scratch, "the header has no field '%s'%s%s", name,
-                        advice ? "" : text_known(r->scratch, "'", name, names, n),
-                        advice ? advice : table_other_field(r, k));
+    const char *known = advice ? "" : text_known(r->scratch, "'", name, names, n);
+    const char *other = advice ? advice : table_other_field(r, k);
+    return arena_printf(r->scratch, "the header has no field '%s'%s%s", name, known,
+                        text_ends(known, "?") && *other ? other + 1 : other);
 }
 
 /* The field's index among the n of the first record; false after an error. */

@@ -3,6 +3,9 @@
 #include "runtime/data/table_reader.h"
 #include "runtime/rows/record_json.h"
 
+#include "base/text.h"
+#include "runtime/rows/record_json.h"
+
 #include <string.h>
 
 /* Whether each name in the column's is a number. */
@@ -161,22 +164,67 @@ static bool is_blank(const Line *cell)
     return true;
 }
 
+/* An error at the first byte of a field, where that stands in the record's first line. False. */
+static bool field_fault(TableReader *r, int64_t record, const char *at, const char *message)
+{
+    const Line *line = &r->lines->at[record];
+    const bool is_within = at >= line->text && at <= line->text + line->length;
+    table_fault(r, record, is_within ? at : line->text, "%s", message);
+    return false;
+}
+
+/* Whether a field of several has numbers alone; blank, it may be missing. */
+static bool field_has_numbers(TableReader *r, int64_t record, size_t column, size_t k,
+                              const Line *cell)
+{
+    const TableHead *head = r->head;
+    const char *name = head->fields[k].text,
+               *input = head->inputs && head->inputs[column] ? head->inputs[column] : "INPUT";
+    if (head->takes[k] & FIELD_NULL)
+        return true;
+    if (is_blank(cell))
+        return field_fault(r, record, cell->text,
+                           arena_printf(r->scratch,
+                                        "the field '%s' is empty; an input that is `missing(…)` of "
+                                        "the same fields as the column of `%s` lets values be "
+                                        "missing",
+                                        name, input));
+    for (size_t i = 0; i < cell->length; i++) {
+        size_t n = 0;
+        while (i + n < cell->length && !strchr(no_number, cell->text[i + n]))
+            n++;
+        if (strspn(cell->text + i, "+-.0123456789eE") < n && cell->text[i] != 'N')
+            return field_fault(r, record, cell->text + i,
+                               arena_printf(r->scratch, "the field '%s' has '%.*s', no number",
+                                            name, (int)(n < 60 ? n : 60), cell->text + i));
+        i += n;
+    }
+    return true;
+}
+
 bool table_groups_are_even(TableReader *r, int64_t record, const Line *cells)
 {
     const TableHead *head = r->head;
     for (size_t c = 0, k = 0; c < head->n_columns; k = head->ends[c++]) {
         const size_t first = k;
+        if (head->ends[c] == first + 1)
+            continue;
         for (; k < head->ends[c]; k++) {
-            const size_t one = count_numbers(&cells[head->index[first]]),
-                         n = count_numbers(&cells[head->index[k]]);
-            if (n == one)
-                continue;
-            table_fault(r, record, r->lines->at[record].text,
-                        arena_printf(r->scratch,
-                                     "the field '%s' has %zu numbers, and '%s' %zu: fields that "
-                                     "feed one input have as many each",
-                                     head->fields[k].text, n, head->fields[first].text, one));
-            return false;
+            const Line *cell = &cells[head->index[k]];
+            const size_t one = count_numbers(&cells[head->index[first]]), n = count_numbers(cell);
+            if (!field_has_numbers(r, record, c, k, cell))
+                return false;
+            if (n != one)
+                return field_fault(
+                    r, record, cell->text,
+                    arena_printf(r->scratch,
+                                 "the field '%s' has %zu number%s, and '%s' %zu: fields that "
+                                 "feed one input have as many each%s",
+                                 head->fields[k].text, n, text_plural((int64_t)n, "", "s"),
+                                 head->fields[first].text, one,
+                                 n == 2 * one && memchr(cell->text, ',', cell->length)
+                                     ? "; a comma parts numbers: decimals have a point"
+                                     : ""));
         }
     }
     return true;

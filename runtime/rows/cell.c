@@ -88,6 +88,8 @@ static bool says_missing(const char *text)
     return false;
 }
 
+static bool begins_word(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
+
 /* The number that begins at `at` and ends before `end`. */
 static bool read_number(const CellReader *r, size_t first, size_t at, size_t end)
 {
@@ -103,8 +105,12 @@ static bool read_number(const CellReader *r, size_t first, size_t at, size_t end
                                   "'%s' is no number; an input that is `missing(…)` of the same "
                                   "fields as the column of `%s` lets values be missing",
                                   text, r->column->input);
-    if (strspn(text, "+-.0123456789eE") != end - at)
-        return row_is_wrong(r->fault, at, "'%s' is no number", text);
+    if (strspn(text, "+-.0123456789eE") != end - at) {
+        const bool is_word = r->column->kind == COLUMN_INTEGERS && begins_word(*text);
+        return row_is_wrong(r->fault, at, "'%s' is no number%s%s%s", text,
+                            is_word ? "; if it is a label, the model says `vocab " : "",
+                            is_word ? r->column->input : "", is_word ? " = words`" : "");
+    }
     return r->column->kind == COLUMN_FLOATS ? read_float(r, at, text)
                                             : read_whole(r, first, at, text);
 }
@@ -118,9 +124,28 @@ bool cell_has_width(const RowColumn *column, int64_t n, RowFault *fault)
                             n, text_plural(n, "", "s"), column->input, width);
     return (width ? n % width : n) == 0 ||
            row_is_wrong(fault, 0,
-                        "the cell has %" PRId64 " numbers, and `%s` takes %" PRId64
+                        "the cell has %" PRId64 " number%s, and `%s` takes %" PRId64
                         " for each position",
-                        n, column->input, width);
+                        n, text_plural(n, "", "s"), column->input, width);
+}
+
+/* cell_has_width of a cell that has n numbers; an empty one and a decimal comma are named. */
+static bool numbers_fit(const CellReader *r, int64_t n)
+{
+    const RowColumn *column = r->column;
+    const Line *cell = r->cell;
+    const bool is_one = column->width == 1 && !column->is_along;
+    if (is_one && !n && !(cell->length && memchr(cell->text, '[', cell->length)))
+        return row_is_wrong(r->fault, 0, "the cell of `%s` is empty%s", column->input,
+                            column->kind == COLUMN_FLOATS
+                                ? "; an input that is `missing(…)` of the same fields lets values "
+                                  "be missing"
+                                : "");
+    if (is_one && n == 2 && cell->length < LONGEST_NUMBER && memchr(cell->text, ',', cell->length))
+        return row_is_wrong(r->fault, 0,
+                            "'%.*s' is 2 numbers, and `%s` takes 1: decimals have a point",
+                            (int)cell->length, cell->text, column->input);
+    return cell_has_width(column, n, r->fault);
 }
 
 static bool read_cell_numbers(const CellReader *r)
@@ -153,7 +178,7 @@ static bool read_cell_numbers(const CellReader *r)
     if (ok && (depth || wants))
         ok = row_is_wrong(r->fault, cell->length - 1,
                           depth ? "a bracket does not end" : "a number is missing behind this");
-    return ok && cell_has_width(r->column, (int64_t)(r->values->count - first), r->fault);
+    return ok && numbers_fit(r, (int64_t)(r->values->count - first));
 }
 
 /* ---- labels ---- */

@@ -121,7 +121,7 @@ param w : [1] = normal(0, 1)
 loss = mean(age * w * age)
 train { rate = constant(0.01); batch = sentences(4); optimizer = adam(0.9, 0.98) }
 END
-refuses 1 "a.csv:3:.: error: the cell has 0 numbers, and .age. takes 1" "$tfc" train whole.tfg --data a.csv --out x
+refuses 1 "a.csv:3:.: error: the cell of .age. is empty; an input that is .missing(…). of the same fields lets" "$tfc" train whole.tfg --data a.csv --out x
 sed '3s/2$/NA/' a.csv >unpaid.csv
 refuses 1 "unpaid.csv:3:7: error: 'NA' is no number" "$tfc" train ages.tfg --data unpaid.csv --out x
 
