@@ -58,6 +58,25 @@ static int end_output(int status)
     return EXIT_INPUT;
 }
 
+/* Whether each --column is of another input; else a usage error. */
+static bool columns_differ(const Arguments *arguments, int *status)
+{
+    const char *seen = NULL;
+    for (size_t i = 0; i < arguments->given.count && !seen; i++)
+        for (size_t k = 0; k < i && !seen; k++) {
+            const GivenOption *is = &arguments->given.data[i], *was = &arguments->given.data[k];
+            if (!strcmp(is->option->name, "column") && is->option == was->option &&
+                strcspn(is->value, "=") == strcspn(was->value, "=") &&
+                !strncmp(is->value, was->value, strcspn(is->value, "=")))
+                seen = is->value;
+        }
+    if (seen)
+        *status = cli_usage_error("--column %.*s is given twice, the second time as '%s': an input "
+                                  "has one",
+                                  (int)strcspn(seen, "="), seen, seen);
+    return !seen;
+}
+
 static int run_command(const Command *command, int argc, char **argv)
 {
     Job job = {.arena = arena_new(), .show = cli_flush};
@@ -69,7 +88,7 @@ static int run_command(const Command *command, int argc, char **argv)
     cli_begin(command->name);
     bool ok = common_parse(&job, command, argc, argv, record, &arguments, &status);
     cli_note_files(option_of_file, &arguments);
-    if (ok)
+    if (ok && columns_differ(&arguments, &status))
         status = command->run(&job, record, &arguments);
     if (status == EXIT_DONE && !unanswered_check(&job.diags))
         status = EXIT_INPUT;

@@ -240,7 +240,7 @@ static void name_fields(Arena *arena, Survey *found, const ProjectKindInfo *kind
 static const char *look_at_pairs(Job *job, const TextFiles *files)
 {
     PairFields fields = {.is_table = false};
-    text_files_look(job, files, "", TEXTS_PAIRS | TEXTS_DATA);
+    text_files_look(job, files, "", TEXTS_PAIRS | TEXTS_DATA | TEXTS_HEADED);
     return files->data.count &&
                    pair_file_is_table(job, files->data.data[0], &files->columns, &fields)
                ? arena_printf(job->arena, "source is field %s, target is field %s",
@@ -265,9 +265,10 @@ static int create(Job *job, const Init *command, const char *folder, ProjectKind
                         .processors = team_default()};
     if (info->form == PROJECT_PAIRS)
         fields = look_at_pairs(job, &o.data.train.files);
-    bool ok = !project_is_table(info) ||
-              project_read_table(job, info, &command->columns, command->common.line_limit,
-                                 &o.data.train, &fields);
+    bool ok = !job->diags.errors;
+    ok = ok && (!project_is_table(info) ||
+                project_read_table(job, info, &command->columns, command->common.line_limit,
+                                   &o.data.train, &fields));
     ok = ok && survey(job, &o.data, NULL, &found);
     cli_flush(job);
     if (ok && (info->form == PROJECT_LABELS || info->form == PROJECT_TAGS))

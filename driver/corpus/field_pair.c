@@ -72,6 +72,8 @@ static bool has_names(const FieldPair *pair, const Source *source, TableFormat f
     const char *start = source_start(source), *end = source->text + source->length;
     if (table_is_conll(format))
         return false;
+    if (format == TABLE_FASTTEXT) /* its fields are always label and text */
+        return !strcmp(pair->names[0], "text") || !strcmp(pair->names[1], "text");
     Line first = {start, 0};
     const char *next = start < end ? record_line(start, end, &first.length) : end;
     if (next < end && table_head_records(format, source->text, source->length) > 1)

@@ -27,6 +27,7 @@ static const char *const side_names[2] = {"sources", "targets"};
 
 /* PairLook: the beginning of pairs.
  *   fields   of a file; NULL: two files with a side each
+ *   must_say a first line that looks like a header is an error
  *   first    1: the first line is taken for a header; else 0
  *   all      of TSV and CSV without names all n_all fields of the records; n_all 0: they are not
  *            known */
@@ -37,6 +38,7 @@ typedef struct PairLook {
     const PairFields *fields;
     Lines *const *all;
     size_t n_all;
+    bool must_say;
 } PairLook;
 
 /* ---- cells ---- */
@@ -158,21 +160,37 @@ static void find_all(PairLook *look, const Source *begin)
     look->n_all = (size_t)width;
 }
 
+/* Whether the first line is a header: it is taken for one, or stands above a field of numbers. */
+static bool has_header(const PairLook *look)
+{
+    PairLook rest = *look;
+    rest.first = 1;
+    bool above = look->first;
+    for (size_t c = 0; c < look->n_all && look->n > 1; c++)
+        above = above || (is_numeric(&rest, look->all[c]) && look->all[c]->at[0].length &&
+                          !is_figure(&look->all[c]->at[0]));
+    return above;
+}
+
 /* What to do: the --column that reads the first two fields of text, by the names that a header has
  * for them; or what it is for. */
 static const char *column_advice(const PairLook *look, const char *does)
 {
     Arena *arena = look->job->arena;
+    const bool headed = has_header(look);
+    PairLook rest = *look;
     const char *given = "";
     int n = 0;
+    rest.first = headed && look->n > 1;
     for (size_t c = 0; c < look->n_all && n < 2; c++) {
         const Line *name = &look->all[c]->at[0];
-        if (is_numeric(look, look->all[c]))
+        if (is_numeric(&rest, look->all[c]))
             continue;
-        given = look->first ? arena_printf(arena, "%s%s--column %s=%.*s", given, n ? " " : "",
-                                           pair_sides.names[n], (int)name->length, name->text)
-                            : arena_printf(arena, "%s%s--column %s=%zu", given, n ? " " : "",
-                                           pair_sides.names[n], c + 1);
+        const char *quote = headed && !is_name(name) ? "'" : "",
+                   *field = headed ? arena_strndup(arena, name->text, name->length)
+                                   : arena_printf(arena, "%zu", c + 1);
+        given = arena_printf(arena, "%s%s--column %s=%s%s%s", given, n ? " " : "",
+                             pair_sides.names[n], quote, field, quote);
         n++;
     }
     return n == 2 ? arena_printf(arena, "%s %s", given, does)
@@ -184,9 +202,16 @@ static const char *column_advice(const PairLook *look, const char *does)
 
 static void warn_of_header(const PairLook *look)
 {
-    diag_warning(&look->job->diags, lines_place(look->sides[0], 0),
-                 "this line is read as a pair: if it is a header, %s",
-                 column_advice(look, "read the fields by these names"));
+    const Loc place = lines_place(look->sides[0], 0);
+    const char *advice = column_advice(look, "read the fields by these names");
+    if (look->must_say)
+        diag_error(&look->job->diags, place,
+                   "this line looks like a header: %s; --column source=1 --column target=2 read it "
+                   "as a pair",
+                   advice);
+    else
+        diag_warning(&look->job->diags, place, "this line is read as a pair: if it is a header, %s",
+                     advice);
 }
 
 static void warn_of_numbers(const PairLook *look, int k)
@@ -263,10 +288,10 @@ static bool cut_sides(PairLook *look, const Source *begin)
     return look->n > 0;
 }
 
-void pair_look_at_file(Job *job, const char *path, const TextList *columns)
+void pair_look_at_file(Job *job, const char *path, const TextList *columns, bool must_say)
 {
     PairFields fields;
-    PairLook look = {.job = job, .fields = &fields};
+    PairLook look = {.job = job, .fields = &fields, .must_say = must_say};
     const Source *begin = pair_file_beginning(job, path, columns, &fields);
     if (!begin || !cut_sides(&look, begin))
         return;

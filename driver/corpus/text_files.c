@@ -222,7 +222,7 @@ void text_file_look(Job *job, const char *path, const char *advice)
 void text_files_look(Job *job, const TextFiles *files, const char *prefix, unsigned kinds)
 {
     for (size_t i = 0; i < files->data.count; i++)
-        pair_look_at_file(job, files->data.data[i], &files->columns);
+        pair_look_at_file(job, files->data.data[i], &files->columns, (kinds & TEXTS_HEADED) != 0);
     for (size_t i = 0; i < files->source.count && i < files->target.count; i++)
         pair_look_at_sides(job, files->source.data[i], files->target.data[i]);
     const char *data =

@@ -21,11 +21,12 @@ typedef struct TextFiles {
 bool text_files_given(const TextFiles *files);
 /* Which texts a command takes. */
 enum {
-    TEXTS_PAIRS = 1,        /* --source and --target */
-    TEXTS_DATA = 2,         /* --data */
-    TEXTS_TEXT = 4,         /* --text */
-    TEXTS_PREPARED = 8,     /* --prepared, which is no field of TextFiles */
-    TEXTS_SOURCE_ALONE = 16 /* --source may stand without --target */
+    TEXTS_PAIRS = 1,         /* --source and --target */
+    TEXTS_DATA = 2,          /* --data */
+    TEXTS_TEXT = 4,          /* --text */
+    TEXTS_PREPARED = 8,      /* --prepared, which is no field of TextFiles */
+    TEXTS_SOURCE_ALONE = 16, /* --source may stand without --target */
+    TEXTS_HEADED = 32 /* of text_files_look: a first pair that looks like a header is an error */
 };
 /* How the options contradict each other, whatever the model reads, as a message in the arena: a
  * side without the other, sides of different numbers of files, two kinds at once. NULL: they do
@@ -81,8 +82,8 @@ bool text_files_tell_empty(Job *job, const TextFiles *files);
  * Each names the --column that reads other fields. Pipes, translation memories and files that
  * cannot be read are passed over: reading them says what is wrong. */
 
-/* A file of pairs; `columns`: of --column. */
-void pair_look_at_file(Job *job, const char *path, const TextList *columns);
+/* A file of pairs; `columns`: of --column; must_say: a first pair like a header is an error. */
+void pair_look_at_file(Job *job, const char *path, const TextList *columns, bool must_say);
 /* Two files, with a side each. */
 void pair_look_at_sides(Job *job, const char *source, const char *target);
 

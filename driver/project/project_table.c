@@ -14,21 +14,6 @@ static FieldPair pair_of_kind(const ProjectKindInfo *kind)
     return (FieldPair){.names = {kind->fields[0], kind->fields[1]}};
 }
 
-/* Whether the fields can be what is asked for, and each is given once. */
-static bool check_given_fields(Job *job, const FieldPair *pair, const TextList *given)
-{
-    if (!field_pair_check(job, pair, given, ""))
-        return false;
-    for (size_t i = 0; i < given->count; i++)
-        for (size_t k = 0; k < i; k++) {
-            const size_t name = strcspn(given->data[i], "=") + 1;
-            if (!strncmp(given->data[k], given->data[i], name))
-                return job_error(job, "--column %s: --column %s gives this field already",
-                                 given->data[i], given->data[k]);
-        }
-    return true;
-}
-
 /* ---- rows ---- */
 
 static int64_t count_cell_words(const Line *cell)
@@ -149,7 +134,7 @@ bool project_read_table(Job *job, const ProjectKindInfo *kind, const TextList *g
     const LineLimits limits = {.line = line_limit};
     const char *fields[2] = {0};
     Text pairs = {0};
-    bool ok = check_given_fields(job, &pair, given) &&
+    bool ok = field_pair_check(job, &pair, given, "") &&
               text_paths_check(&job->diags, paths->data, paths->count);
     for (size_t i = 0; ok && i < paths->count; i++) {
         const Table *table = read_one(job, paths->data[i], kind, given, &limits, fields);

@@ -183,7 +183,17 @@ refuses 2 "a table of .text. and .label." tfc init new --kind classifier --sourc
 refuses 2 "an embedder begins with --data" tfc init new --kind embedder --text all.src
 refuses 2 "a language-model reads none" tfc init new --kind language-model --text all.src --column text=1
 refuses 1 "expected source=FIELD or target=FIELD" tfc init new --kind translator --data all.tsv --column text=1
-refuses 1 "gives this field already" tfc init new --kind classifier --data labels.tsv --column text=1 --column text=2
+refuses 2 "column text is given twice, the second time as .text=2.: an input has one" tfc init new --kind classifier --data labels.tsv --column text=1 --column text=2
+# Fields of lines of fastText go by their names, and a header of pairs is an error before anything is written.
+awk 'BEGIN { for (i = 0; i < 200; i++) print "__label__" (i % 2 ? "up" : "down") " word" i " more" i }' >fasttext.txt
+tfc init fast --kind classifier --data fasttext.txt >told.txt 2>&1 || fail "$(cat told.txt)"
+[ "$(sed -n 2p fast/data/train.tsv | cut -f 2 | grep -c -x 'up\|down')" = 1 ] || fail "lines of fastText: $(head -n 3 fast/data/train.tsv)"
+(printf 'English,German\n'; awk 'BEGIN { for (i = 0; i < 200; i++) print "the cat " i ",die Katze " i }') >headed.csv
+refuses 1 "headed.csv:1:1: error: this line looks like a header: --column source=English --column target=German read the fields" \
+    tfc init headed --kind translator --data headed.csv
+[ ! -e headed ] || fail "a header: the folder is written"
+tfc init headed --kind translator --data headed.csv --column source=English --column target=German >told.txt 2>&1 || fail "$(cat told.txt)"
+rm -r fast headed
 refuses 1 "are both field 1 of the table" tfc init new --kind classifier --data labels.tsv --column label=1
 refuses 1 "expected text=FIELD or label=FIELD" tfc init new --kind classifier --data labels.tsv --column words=1
 refuses 1 "tags.csv:1:1: error: the header has no field 'label'" tfc init new --kind classifier --data tags.csv --column text=words
