@@ -44,9 +44,11 @@ static bool check_table(Job *job, const TrainOptions *o)
 static bool check_texts(Job *job, TrainOptions *o, const Training *training)
 {
     const ModelPorts *ports = &training->ports;
+    const bool has_text = columns_have_text(ports, &training->columns);
     o->kind = ports_kind(ports, o->lines);
-    if (!common_check_vocabulary(job, o->model, columns_have_text(ports, &training->columns),
-                                 o->rows != NULL, &o->vocab))
+    if (has_text && !o->vocab.spec && !o->rows && o->weights && is_run_folder(o->weights))
+        return cli_refuse(job, "--vocab is missing: --vocab %s takes that run's", o->weights);
+    if (!common_check_vocabulary(job, o->model, has_text, o->rows != NULL, &o->vocab))
         return false;
     if (o->rows && !training_prepared_kind(job, o, ports))
         return false;

@@ -367,11 +367,22 @@ static bool add_spent_minutes(Job *job, const char *run, double *minutes)
 static int name_verified(Job *job, TrainOptions *o, Arguments *all)
 {
     Arguments rest = {.count = all->count, .words = all->words, .file = all->file};
+    RunRecord record;
     if (all->count || o->resume)
         return cli_usage_error("--verify %s repeats that run by its own record: leave %s out",
                                o->verify, o->resume ? "--resume" : all->words[0]);
-    if (!run_argument(job, o->verify))
+    if (!run_argument(job, o->verify) || !run_record_read(job, o->verify, &record))
         return EXIT_INPUT;
+    if (record.is_import) {
+        job_error(job, "%s was imported: there is no training to repeat", o->verify);
+        return EXIT_INPUT;
+    }
+    for (size_t i = 0; i < all->given.count; i++)
+        if (!strcmp(all->given.data[i].option->name, "steps") ||
+            !strcmp(all->given.data[i].option->name, "minutes"))
+            return cli_usage_error("--verify %s repeats the steps up to the run's last checkpoint: "
+                                   "leave --%s out",
+                                   o->verify, all->given.data[i].option->name);
     rest.argv = ARENA_ARRAY(job->arena, char *, all->argc + 1);
     for (int i = 0; i < all->argc; i++)
         if (!strcmp(all->argv[i], "--weights"))
