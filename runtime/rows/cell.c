@@ -88,7 +88,7 @@ static bool says_missing(const char *text)
     return false;
 }
 
-static bool begins_word(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
+static bool starts_with_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
 /* The number that begins at `at` and ends before `end`. */
 static bool read_number(const CellReader *r, size_t first, size_t at, size_t end)
@@ -106,7 +106,7 @@ static bool read_number(const CellReader *r, size_t first, size_t at, size_t end
                                   "fields as the column of `%s` lets values be missing",
                                   text, r->column->input);
     if (strspn(text, "+-.0123456789eE") != end - at) {
-        const bool is_word = r->column->kind == COLUMN_INTEGERS && begins_word(*text);
+        const bool is_word = r->column->kind == COLUMN_INTEGERS && starts_with_letter(*text);
         return row_is_wrong(r->fault, at, "'%s' is no number%s%s%s", text,
                             is_word ? "; if it is a label, the model says `vocab " : "",
                             is_word ? r->column->input : "", is_word ? " = words`" : "");
@@ -134,8 +134,9 @@ static bool numbers_fit(const CellReader *r, int64_t n)
 {
     const RowColumn *column = r->column;
     const Line *cell = r->cell;
-    const bool is_one = column->width == 1 && !column->is_along;
-    if (is_one && !n && !(cell->length && memchr(cell->text, '[', cell->length)))
+    const bool is_one = column->width == 1 && !column->is_along &&
+                        !(cell->length && memchr(cell->text, '[', cell->length));
+    if (is_one && !n)
         return row_is_wrong(r->fault, 0, "the cell of `%s` is empty%s", column->input,
                             column->kind == COLUMN_FLOATS
                                 ? "; an input that is `missing(…)` of the same fields lets values "
