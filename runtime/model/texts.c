@@ -125,7 +125,8 @@ bool texts_encode(TfcSession *session, const Tokenizer *tokenizer, const TextFra
     const size_t first = ids->count + (frame->begin >= 0);
     if (!text_frame_encode(frame, tokenizer, text, ids, own, fault))
         return false;
-    count_unknown(session, tokenizer, ids->data + first, *own);
+    if (*own) /* without any there may be no memory of ids */
+        count_unknown(session, tokenizer, ids->data + first, *own);
     return true;
 }
 
@@ -174,7 +175,8 @@ static int encode_prompt(TfcSession *session, const char *utf8, size_t length, T
         return problem ? tfc_model_fail(TFC_ERROR_ARGUMENT, "the prompt: %s", problem)
                        : tfc_model_no_memory();
     }
-    count_unknown(session, loaded->target, ids->data + before, ids->count - before);
+    if (ids->count > before)
+        count_unknown(session, loaded->target, ids->data + before, ids->count - before);
     return tfc_model_check_ids(loaded->model, loaded->model->target, ids->data,
                                (int64_t)ids->count);
 }

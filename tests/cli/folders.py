@@ -220,7 +220,7 @@ word_list("words.named", "ids a|<a> a <z> [SEP]".replace(" [SEP]", ""), tokens=[
           settings={"cls_token": "<a>", "sep_token": {"content": "<z>"}})
 word_list("words.distil", "ids a fox|[CLS] a fox [SEP]", family="distilbert")
 word_list("words.without", "refused the vocabulary has no token '.CLS.', its \"cls_token\"", tokens=["[PAD]", "[UNK]", "[MASK]", *CUT])
-word_list("words.japanese", "refused its tokenizer_class BertJapaneseTokenizer is no class", settings={"tokenizer_class": "BertJapaneseTokenizer"})
+word_list("words.japanese", "refused does not know how its tokenizer_class BertJapaneseTokenizer uses them", settings={"tokenizer_class": "BertJapaneseTokenizer"})
 word_list("words.basic", "refused \"do_basic_tokenize\" is false", settings={"do_basic_tokenize": False})
 byte_list("bytes", "ids ab ab 12|ab \u0120ab \u0120 12", "gpt2", ["<|endoftext|>"])
 byte_list("bytes.prefix", "ids ab|\u0120ab", "gpt2", ["<|endoftext|>"], settings={"add_prefix_space": True})
@@ -228,7 +228,7 @@ byte_list("bytes.digits", "ids ab12|ab 1 2", "qwen2", ["<|endoftext|>"])
 byte_list("bytes.roberta", "ids ab <mask>|<s> ab <mask> </s>", "roberta", ["<s>", "</s>", "<unk>", "<pad>", "<mask>"])
 byte_list("bytes.bart", "ids ab|<s> ab </s>", "bart", ["<s>", "</s>", "<unk>", "<pad>", "<mask>"],
           config={"decoder_start_token_id": 261})
-byte_list("bytes.llama", "refused vocab.json and merges.txt, and its model_type llama is no class", "llama", ["<|endoftext|>"])
+byte_list("bytes.llama", "refused vocab.json and merges.txt, but tfc does not know how its model_type llama uses them", "llama", ["<|endoftext|>"])
 
 
 # ---- what import says ----
