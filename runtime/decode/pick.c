@@ -72,7 +72,7 @@ WIDE static float row_max(const float *row, int32_t n)
 
 /* Floats summed as floats: the error stays near 1e-6; and partial sums of them, written
  * out, so that the order is the same however this file is compiled. */
-enum { SUM_BLOCK = 512, SUM_LANES = 16 };
+enum { SUM_BLOCK = 512, SUM_LANES = 16, PICK_BLOCK = 64 };
 
 WIDE static float block_sum(const float *row, int32_t n, float greatest)
 {
@@ -214,6 +214,14 @@ int32_t pick_best(const float *logits, int32_t vocab, const int32_t forbidden[4]
 {
     int32_t n = 0;
     for (int32_t token = 0; token < vocab; token++) {
+        /* later tokens come before the worst only if they are more probable: most blocks have none */
+        const int32_t left = vocab - token;
+        if (n == k && token % PICK_BLOCK == 0 &&
+            !(row_max(logits + token, left < PICK_BLOCK ? left : PICK_BLOCK) >
+              (float)out[0].log_probability)) {
+            token += PICK_BLOCK - 1;
+            continue;
+        }
         Candidate candidate = {token, logits[token]};
         if (n == k && !is_before(&candidate, &out[0]))
             continue;
