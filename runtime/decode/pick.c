@@ -214,7 +214,7 @@ int32_t pick_best(const float *logits, int32_t vocab, const int32_t forbidden[4]
 {
     int32_t n = 0;
     for (int32_t token = 0; token < vocab; token++) {
-        /* later tokens come before the worst only if they are more probable: most blocks have none */
+        /* a later token comes before the worst only if it is more probable: few blocks have one */
         const int32_t left = vocab - token;
         if (n == k && token % PICK_BLOCK == 0 &&
             !(row_max(logits + token, left < PICK_BLOCK ? left : PICK_BLOCK) >
