@@ -17,6 +17,9 @@ bool training_prepared_kind(Job *job, TrainOptions *options, const ModelPorts *p
 /* Reads texts, loads or makes the vocabulary, opens the model again with the vocabulary's size, and
  * makes the corpora. False after errors. */
 bool training_load_data(Training *training);
+/* Loads or makes the vocabulary (vocabulary.c), and compares it and the labels with those of the
+ * run whose params the training begins with. False after errors. */
+bool training_make_vocabulary(Training *training);
 /* Frees the training's data, programs and params. */
 void training_free(Training *training);
 

@@ -12,10 +12,15 @@ bool training_prepare(Training *training);
 
 /* ---- record.c ---- */
 
-/* What run.json records of a training, and comparing two records when a run is resumed. */
+/* What run.json records of a training. */
 
+/* A fact of trainings whose gradients are rounded alone. */
+#define ROUNDED_GRADIENTS "gradients between ranks"
 /* Fills the record for run.json, after data and settings were read. False after errors. */
 bool training_record(Training *training, RunRecord *record);
+
+/* ---- changes.c ---- */
+
 /* Whether the run of record `was` may be resumed with the record `now`: all that its result depends
  * on is the same, or --allow-change was given. Reports the differences; *changed: there is one. */
 bool training_may_go_on(Training *training, const RunRecord *was, const RunRecord *now,
