@@ -423,16 +423,23 @@ static const char *name_processor(const void *options, Arena *arena, Diagnostics
     return name;
 }
 
-const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags)
+/* What is said of the options' processor, kept in the cache under this word; NULL after errors. */
+static const char *kept_words(const char *word, MakeText *make, const TargetOptions *options,
+                              Arena *arena, Diagnostics *diags)
 {
     TargetOptions settled = *options;
     if (!target_settle(&settled, diags))
         return NULL;
-    ProgramKey key = key_of_text(arena_printf(arena, "processor %s scalar %d fma %d",
+    ProgramKey key = key_of_text(arena_printf(arena, "%s %s scalar %d fma %d", word,
                                               settled.cpu ? settled.cpu : "", settled.scalar,
                                               settled.emulates_fma),
                                  NULL);
-    return cache_made_text(&key, name_processor, &settled, arena, diags);
+    return cache_made_text(&key, make, &settled, arena, diags);
+}
+
+const char *codegen_processor(const TargetOptions *options, Arena *arena, Diagnostics *diags)
+{
+    return kept_words("processor", name_processor, options, arena, diags);
 }
 
 static const char *name_kind(const void *options, Arena *arena, Diagnostics *diags)
@@ -448,13 +455,7 @@ static const char *name_kind(const void *options, Arena *arena, Diagnostics *dia
 
 const Processor *codegen_kind(const TargetOptions *options, Arena *arena, Diagnostics *diags)
 {
-    TargetOptions settled = *options;
-    if (!target_settle(&settled, diags))
-        return NULL;
-    ProgramKey key = key_of_text(arena_printf(arena, "kind of processor %s scalar %d",
-                                              settled.cpu ? settled.cpu : "", settled.scalar),
-                                 NULL);
-    const char *name = cache_made_text(&key, name_kind, &settled, arena, diags);
+    const char *name = kept_words("kind of processor", name_kind, options, arena, diags);
     for (int i = 0; name && i < N_PROCESSORS; i++)
         if (!strcmp(processors[i].name, name))
             return &processors[i];
