@@ -119,15 +119,7 @@ translates()
 
 # Products and functions, and the bits that a library of this system, for processors with fused multiply-add, makes of them:
 # in f32, and in bf16 of numbers whose products are denormals.
-cat >values.tfg <<'END'
-model values
-input a : float[37, 48]
-input b : float[48, 33]
-output product = (a / 3) @ (b / 7)
-output exps = exp(a) + log1p(abs(a)) * tanh(a) - erf(a)
-output waves = sin(a) * cos(a)
-output powers = (abs(a) + 1e-3) ^ 1.7
-END
+cp "$root/tests/cli/values.tfg" .
 mkdir values
 for dtype in f32 bf16; do
     "$tfc" compile values.tfg -o values/libvalues.so --function forward --dtype $dtype --cpu x86-64-v3 2>values/told || break

@@ -9,15 +9,7 @@ grep -qw fma /proc/cpuinfo || exit 77
 enter_work
 
 # What comes out of functions and products, of values from 1e-30 to 1e30 and of denormals.
-cat >values.tfg <<'END'
-model values
-input a : float[37, 48]
-input b : float[48, 33]
-output product = (a / 3) @ (b / 7)
-output exps = exp(a) + log1p(abs(a)) * tanh(a) - erf(a)
-output waves = sin(a) * cos(a)
-output powers = (abs(a) + 1e-3) ^ 1.7
-END
+cp "$root/tests/cli/values.tfg" .
 python3 - <<'END'
 import json, random, struct
 random.seed(4)
