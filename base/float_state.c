@@ -35,7 +35,7 @@ static void float_state_write(uint64_t state) { (void)state; }
 static uint64_t float_state_ieee(uint64_t state) { return state; }
 #endif
 
-/* Of this thread: calls that have not left yet, and the state before the first. */
+/* Of each thread: how deep its calls are nested, and the state outside of them. */
 static _Thread_local int calls_entered;
 static _Thread_local uint64_t state_outside;
 

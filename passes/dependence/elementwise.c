@@ -356,8 +356,8 @@ static Known of_function(const Op *op, Known a, DType dtype, BandRange range)
     return k;
 }
 
-/* Numbers of positions below MOST_POSITION are told apart as long as integers do not wrap, and the
- * floats beside them are not so large that a step is rounded away. */
+/* Notes whether positions below MOST_POSITION have different numbers: integers must not wrap, and
+ * floats must not be so large that a step is rounded away. */
 static Known told_apart(Known k, DType dtype)
 {
     const double step = known_step(&k);

@@ -21,9 +21,9 @@ typedef struct LabelThresholds {
 
 /* The text of them all, in the arena; NULL: none is of sets, or memory ran out. */
 const char *label_thresholds_text(Arena *arena, const LabelThresholds *all, int64_t n);
-/* Takes the n thresholds of the prediction `name` from the checkpoint's text; classes without a
- * label keep theirs. What the text has not, or a text NULL, leaves all as they are. False after an
- * error: the text is damaged, or is of another number of labels. */
+/* Sets the n thresholds of the prediction `name` to those in the checkpoint's text, but not of
+ * classes without a label. If the text is NULL or has no such prediction, nothing changes. False
+ * after an error: the text is damaged, or has another number of labels. */
 bool label_thresholds_take(Diagnostics *diags, const char *checkpoint, const char *text,
                            const char *name, float *thresholds, int64_t n);
 

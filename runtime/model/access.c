@@ -1,5 +1,5 @@
-/* Who may use models and sessions: handles are looked up, calls that exclude each other
- * are told apart, and what is closed during a call is freed after it. Between enter and leave the
+/* Who may use models and sessions: handles are looked up, a call that may not run beside another is
+ * refused or waits, and what is closed during a call is freed after it. Between enter and leave the
  * thread's arithmetic is IEEE 754's (base/float_state.h). */
 #include "runtime/model/handles.h"
 #include "runtime/model/state.h"
