@@ -182,15 +182,15 @@ LoVector sum_vector(const Emit *e, bool whole)
 void sum_columns(Emit *e, LoValue start, LoValue limit, ColumnBody body, void *data,
                  SumSlots *const *rows, int n)
 {
-    bool known = lo_is_int(start) && limit && lo_is_int(limit);
-    bool whole = known && (limit->number - start->number) % e->sum_lanes == 0;
-    ColumnSums sums = {
-        .vector = sum_vector(e, whole), .body = body, .data = data, .rows = rows, .n = n};
-    sums.vector.masked = limit && !sums.vector.jam && masks_throughout(e, limit);
     if (!limit) {
         each_column(e, start, limit, body, data);
         return;
     }
+    bool known = lo_is_int(start) && lo_is_int(limit);
+    bool whole = known && (limit->number - start->number) % e->sum_lanes == 0;
+    ColumnSums sums = {
+        .vector = sum_vector(e, whole), .body = body, .data = data, .rows = rows, .n = n};
+    sums.vector.masked = !sums.vector.jam && masks_throughout(e, limit);
     PartLoop parts = {0};
     if (!e->part) /* else it is around the rows */
         parts = slots_parts_open(e, rows, n);
